@@ -1,0 +1,52 @@
+// Errors: three kinds, so that a caller knows whose fault it is.
+//
+// UserError      the input or the configuration is wrong; the message names what was expected, what was got, and the fix
+// InternalError  a bug in Tethys
+// PjrtError      the device failed; declared in pjrt/error.h
+//
+// The library never prints and never exits: it throws, and tools/ turns the kind into an exit status.
+//
+//   if (steps < 1) user_error("training.steps must be at least 1, got {}", steps);
+//   require(rank == 2, "transpose of a tensor of rank {}", rank);
+#pragma once
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tethys {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class UserError : public Error {
+ public:
+  using Error::Error;
+};
+
+class InternalError : public Error {
+ public:
+  using Error::Error;
+};
+
+template <typename... Args>
+[[noreturn]] void user_error(fmt::format_string<Args...> format, Args&&... args) {
+  throw UserError(fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+[[noreturn]] void internal_error(fmt::format_string<Args...> format, Args&&... args) {
+  throw InternalError(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Throws InternalError with the formatted message unless `condition` holds.
+template <typename... Args>
+void require(bool condition, fmt::format_string<Args...> format, Args&&... args) {
+  if (!condition) internal_error(format, std::forward<Args>(args)...);
+}
+
+}  // namespace tethys
