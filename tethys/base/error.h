@@ -1,6 +1,6 @@
 // Errors: three kinds, so that a caller knows whose fault it is.
 //
-// UserError      the input or the configuration is wrong; the message names what was expected, what was got, and the fix
+// UserError      the input or the configuration is wrong; the message says what was expected, what was got, and the fix
 // InternalError  a bug in Tethys
 // PjrtError      the device failed; declared in pjrt/error.h
 //

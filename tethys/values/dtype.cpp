@@ -43,7 +43,8 @@ DType parse_dtype(std::string_view name) {
   for (const Row& r : kRows) {
     if (r.name == name || r.long_name == name) return r.dtype;
   }
-  user_error("unknown dtype '{}'; known are float64, float32, bfloat16, float16, int8 to int64, uint8 to uint64, bool", name);
+  user_error("unknown dtype '{}'; known are float64, float32, bfloat16, float16, int8 to int64, uint8 to uint64, bool",
+             name);
 }
 
 bool is_floating(DType dtype) { return dtype >= DType::F16; }

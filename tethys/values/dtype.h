@@ -9,8 +9,9 @@ namespace tethys {
 
 enum class DType : uint8_t { Bool, S8, S16, S32, S64, U8, U16, U32, U64, F16, BF16, F32, F64 };
 
-inline constexpr DType kAllDTypes[] = {DType::Bool, DType::S8,  DType::S16, DType::S32,  DType::S64, DType::U8, DType::U16,
-                                       DType::U32,  DType::U64, DType::F16, DType::BF16, DType::F32, DType::F64};
+inline constexpr DType kAllDTypes[] = {DType::Bool, DType::S8,  DType::S16, DType::S32, DType::S64,
+                                       DType::U8,   DType::U16, DType::U32, DType::U64, DType::F16,
+                                       DType::BF16, DType::F32, DType::F64};
 
 // Bytes of one element in memory (Bool takes one).
 size_t size_of(DType dtype);
@@ -21,7 +22,7 @@ std::string_view name_of(DType dtype);
 // The name in StableHLO text: "i1", "i32", "ui8", "bf16", "f64".
 std::string_view mlir_name_of(DType dtype);
 
-// The inverse of name_of; also takes the long names of the field ("float32", "bfloat16", "int64"). UserError if unknown.
+// The inverse of name_of; also takes the field's long names ("float32", "bfloat16", "int64"). UserError if unknown.
 DType parse_dtype(std::string_view name);
 
 bool is_floating(DType dtype);

@@ -63,7 +63,8 @@ void store(DType dtype, std::byte* p, double value) {
 
 }  // namespace
 
-HostTensor::HostTensor(TensorType type, std::vector<std::byte> bytes) : type_(std::move(type)), bytes_(std::move(bytes)) {
+HostTensor::HostTensor(TensorType type, std::vector<std::byte> bytes)
+    : type_(std::move(type)), bytes_(std::move(bytes)) {
   require(static_cast<int64_t>(bytes_.size()) == type_.bytes(), "{} bytes for a tensor of type {}", bytes_.size(),
           to_string(type_));
 }

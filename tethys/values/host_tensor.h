@@ -1,4 +1,4 @@
-// HostTensor: bytes on the host with a type, row-major and contiguous. It owns its bytes and is freely copied and moved.
+// HostTensor: bytes on the host with a type, row-major and contiguous. It owns its bytes; copy and move it freely.
 //
 //   HostTensor t = HostTensor::of<float>({2, 2}, {1, 2, 3, 4});
 //   t.as<float>()[3];  // 4
@@ -54,6 +54,7 @@ class HostTensor {
 // The dtype of a C++ type.
 template <typename T>
 constexpr DType dtype_of();
+// clang-format off
 template <> constexpr DType dtype_of<int8_t>() { return DType::S8; }
 template <> constexpr DType dtype_of<int16_t>() { return DType::S16; }
 template <> constexpr DType dtype_of<int32_t>() { return DType::S32; }
@@ -64,6 +65,7 @@ template <> constexpr DType dtype_of<uint32_t>() { return DType::U32; }
 template <> constexpr DType dtype_of<uint64_t>() { return DType::U64; }
 template <> constexpr DType dtype_of<float>() { return DType::F32; }
 template <> constexpr DType dtype_of<double>() { return DType::F64; }
+// clang-format on
 
 template <typename T>
 HostTensor HostTensor::of(Dims dims, const std::vector<T>& values) {
@@ -77,13 +79,15 @@ HostTensor HostTensor::of(Dims dims, const std::vector<T>& values) {
 
 template <typename T>
 std::span<const T> HostTensor::as() const {
-  require(sizeof(T) == size_of(type_.dtype), "a tensor of type {} read as elements of {} bytes", to_string(type_), sizeof(T));
+  require(sizeof(T) == size_of(type_.dtype), "a tensor of type {} read as elements of {} bytes", to_string(type_),
+          sizeof(T));
   return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
 }
 
 template <typename T>
 std::span<T> HostTensor::as() {
-  require(sizeof(T) == size_of(type_.dtype), "a tensor of type {} read as elements of {} bytes", to_string(type_), sizeof(T));
+  require(sizeof(T) == size_of(type_.dtype), "a tensor of type {} read as elements of {} bytes", to_string(type_),
+          sizeof(T));
   return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
 }
 

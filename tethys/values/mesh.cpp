@@ -62,7 +62,8 @@ std::vector<std::vector<int64_t>> Mesh::groups(const std::vector<int64_t>& axes)
     int64_t key = 0;
     int64_t place = 0;
     for (int64_t axis = 0; axis < rank(); ++axis) {
-      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) key = key * axes_[axis].size + coordinate(position, axis);
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+        key = key * axes_[axis].size + coordinate(position, axis);
     }
     for (int64_t axis : axes) place = place * axes_[axis].size + coordinate(position, axis);
     auto found = std::find(keys.begin(), keys.end(), key);
@@ -78,7 +79,8 @@ std::vector<std::vector<int64_t>> Mesh::groups(const std::vector<int64_t>& axes)
 
 std::string to_string(const Mesh& mesh) {
   std::string text;
-  for (const MeshAxis& axis : mesh.axes()) text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name, axis.size);
+  for (const MeshAxis& axis : mesh.axes())
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", axis.name, axis.size);
   return text.empty() ? "one device" : text;
 }
 

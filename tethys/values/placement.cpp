@@ -32,8 +32,8 @@ Dims local_dims(const Dims& global, const Placement& placement, const Mesh& mesh
   Dims local = global;
   for (size_t dim = 0; dim < local.size(); ++dim) {
     const int64_t parts = shard_count(placement, mesh, static_cast<int64_t>(dim));
-    require(local[dim] % parts == 0, "dimension {} of {} does not divide into the {} parts of placement {} on mesh {}", dim,
-            to_string(global), parts, to_string(placement), to_string(mesh));
+    require(local[dim] % parts == 0, "dimension {} of {} does not divide into the {} parts of placement {} on mesh {}",
+            dim, to_string(global), parts, to_string(placement), to_string(mesh));
     local[dim] /= parts;
   }
   return local;

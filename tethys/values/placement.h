@@ -22,7 +22,7 @@ enum class Reduction : uint8_t { Sum, Max, Min };
 struct AxisPlacement {
   enum class Kind : uint8_t { Replicate, Shard, Partial };
   Kind kind = Kind::Replicate;
-  int64_t dim = 0;                      // of Shard
+  int64_t dim = 0;                       // of Shard
   Reduction reduction = Reduction::Sum;  // of Partial
 
   bool operator==(const AxisPlacement&) const = default;
