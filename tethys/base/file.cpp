@@ -1,0 +1,172 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace tethys {
+namespace {
+
+// The reason is read first: formatting the path may change errno.
+[[noreturn]] void fail(const char* verb, const Path& path) {
+  const int reason = errno;
+  user_error("cannot {} {}: {}", verb, path.string(), std::generic_category().message(reason));
+}
+
+template <typename Call>
+auto retry_interrupted(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
+Descriptor open_file(const char* verb, const Path& path, int flags) {
+  const int fd = retry_interrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
+  if (fd < 0) fail(verb, path);
+  return Descriptor(fd);
+}
+
+void write_all(int fd, std::span<const std::byte> bytes, const Path& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = retry_interrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    if (n < 0) fail("write", path);
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+}
+
+Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
+
+// Next to the file, so that the rename stays within one file system; its own for each process and each call.
+Path temporary_name(const Path& path) {
+  static std::atomic<int> count = 0;
+  return folder_of(path) / fmt::format(".{}.partial-{}-{}", path.filename().string(), ::getpid(), count++);
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    fd_ = std::exchange(other.fd_, -1);
+  }
+  return *this;
+}
+
+void Descriptor::close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+std::string read_file(const Path& path) {
+  const Descriptor file = open_file("read", path, O_RDONLY);
+  std::string content;
+  constexpr size_t kChunk = 1 << 16;
+  while (true) {
+    const size_t size = content.size();
+    content.resize(size + kChunk);
+    const ssize_t n = retry_interrupted([&] { return ::read(file.get(), content.data() + size, kChunk); });
+    if (n < 0) fail("read", path);
+    content.resize(size + static_cast<size_t>(n));
+    if (n == 0) return content;
+  }
+}
+
+void write_file(const Path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.write(std::as_bytes(std::span(content)));
+  file.commit();
+}
+
+void make_directories(const Path& path) {
+  if (path.empty() || std::filesystem::is_directory(path)) return;
+  if (path.has_parent_path() && path.parent_path() != path) make_directories(path.parent_path());
+  if (!path.has_filename()) return;
+  if (::mkdir(path.c_str(), 0777) == 0) return sync_directory(folder_of(path));
+  const int reason = errno;
+  if (reason == EEXIST && std::filesystem::is_directory(path)) return;
+  errno = reason;
+  fail("make the folder", path);
+}
+
+void rename_path(const Path& from, const Path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    const int reason = errno;
+    user_error("cannot rename {} to {}: {}", from.string(), to.string(), std::generic_category().message(reason));
+  }
+  sync_directory(folder_of(to));
+  if (folder_of(from) != folder_of(to)) sync_directory(folder_of(from));
+}
+
+void remove_path(const Path& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error) user_error("cannot remove {}: {}", path.string(), error.message());
+}
+
+void sync_directory(const Path& path) {
+  const Descriptor folder = open_file("open the folder", path, O_RDONLY | O_DIRECTORY);
+  // Some file systems have no fsync of folders and say EINVAL: there is nothing more to be done on them.
+  if (retry_interrupted([&] { return ::fsync(folder.get()); }) != 0 && errno != EINVAL) fail("flush the folder", path);
+}
+
+AtomicFile::AtomicFile(Path path)
+    : path_(std::move(path)),
+      temporary_(temporary_name(path_)),
+      file_(open_file("write", temporary_, O_WRONLY | O_CREAT | O_TRUNC)) {}
+
+AtomicFile::~AtomicFile() {
+  if (file_.get() >= 0) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) { write_all(file_.get(), bytes, path_); }
+
+void AtomicFile::commit() {
+  if (retry_interrupted([&] { return ::fsync(file_.get()); }) != 0) fail("flush", path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("write", path_);
+  file_.close();
+  sync_directory(folder_of(path_));
+}
+
+MappedFile::MappedFile(const Path& path) {
+  const Descriptor file = open_file("read", path, O_RDONLY);
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail("read", path);
+  if (!S_ISREG(status.st_mode)) user_error("cannot read {}: it is not a file", path.string());
+  const size_t size = static_cast<size_t>(status.st_size);
+  if (size == 0) return;  // the system maps no empty range
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (address == MAP_FAILED) fail("map", path);
+  bytes_ = {static_cast<const std::byte*>(address), size};
+}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+FolderLock::FolderLock(const Path& folder) {
+  const Path path = folder / ".lock";
+  Descriptor file = open_file("write", path, O_RDWR | O_CREAT);
+  if (retry_interrupted([&] { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) != 0) {
+    if (errno != EWOULDBLOCK) fail("lock", path);
+    user_error("{} is in use by process {}: wait for it to end, or choose another output folder", folder.string(),
+               read_file(path));
+  }
+  if (::ftruncate(file.get(), 0) != 0) fail("write", path);
+  const std::string pid = std::to_string(::getpid());
+  write_all(file.get(), std::as_bytes(std::span(pid)), path);
+  file_ = std::move(file);
+}
+
+}  // namespace tethys

@@ -1,0 +1,95 @@
+// Files: read whole, mapped, or written so that a reader sees the old content or the new, never a half.
+//
+// Every failure is a UserError that names the path and the system's reason. What a function has written when it
+// returns survives a power cut: data and folder entries are flushed (fsync).
+//
+//   write_file("run/config.toml", text);
+//   MappedFile file("model.safetensors");     // file.bytes() while it lives
+//   FolderLock lock("outputs/run");           // until the end of scope; a second holder gets a UserError
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tethys {
+
+using Path = std::filesystem::path;
+
+std::string read_file(const Path& path);
+
+// Replaces the file as a whole.
+void write_file(const Path& path, std::string_view content);
+
+// With all parents; a folder that is there already is fine.
+void make_directories(const Path& path);
+
+// Renames and flushes both folders. A folder is not put over one that holds something.
+void rename_path(const Path& from, const Path& to);
+
+// A file, or a folder with all that it holds; nothing there is fine.
+void remove_path(const Path& path);
+
+// Flushes the entries of a folder: what was created, renamed or removed in it.
+void sync_directory(const Path& path);
+
+// An open file descriptor, closed at the end.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor() { close(); }
+  int get() const { return fd_; }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+// Written piece by piece under a temporary name next to its own, which it takes in commit(). Without a commit nothing
+// appears. One thread at a time.
+class AtomicFile {
+ public:
+  explicit AtomicFile(Path path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(std::span<const std::byte> bytes);
+  void commit();
+
+ private:
+  Path path_;
+  Path temporary_;
+  Descriptor file_;
+};
+
+// The bytes of a file, mapped read-only. Whoever shortens the file meanwhile crashes the reader.
+class MappedFile {
+ public:
+  explicit MappedFile(const Path& path);
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+// Held by at most one process (and one FolderLock within it); the system drops it when the holder dies, however that
+// happens. It is a lock on the file `.lock` in the folder, which stays there.
+class FolderLock {
+ public:
+  explicit FolderLock(const Path& folder);
+
+ private:
+  Descriptor file_;
+};
+
+}  // namespace tethys

@@ -1,0 +1,174 @@
+#include "base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+
+namespace tethys {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "no UserError";
+}
+
+std::vector<std::string> names_in(const Path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
+  return names;
+}
+
+TEST(File, ReadsBackWhatWasWrittenAndLeavesNothingElse) {
+  TemporaryFolder folder;
+  const std::string content = std::string("a\0b\n", 4) + std::string(200000, 'x');
+  write_file(folder / "a.bin", content);
+  EXPECT_EQ(read_file(folder / "a.bin"), content);
+  write_file(folder / "a.bin", "");
+  EXPECT_EQ(read_file(folder / "a.bin"), "");
+  EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("a.bin"));
+}
+
+TEST(File, ErrorsNameThePathAndTheReason) {
+  TemporaryFolder folder;
+  EXPECT_THAT(error_of([&] { read_file(folder / "none"); }), AllOf(HasSubstr("/none"), HasSubstr("No such file")));
+  EXPECT_THAT(error_of([&] { read_file(folder.path()); }), HasSubstr("Is a directory"));
+  EXPECT_THAT(error_of([&] { MappedFile(folder / "none"); }), AllOf(HasSubstr("/none"), HasSubstr("No such file")));
+  EXPECT_THAT(error_of([&] { MappedFile(folder.path()); }), HasSubstr("not a file"));
+  EXPECT_THAT(error_of([&] { write_file(folder / "none/a", "x"); }), HasSubstr("No such file"));
+  EXPECT_THAT(error_of([&] { rename_path(folder / "p", folder / "q"); }), AllOf(HasSubstr("/p"), HasSubstr("/q")));
+  EXPECT_THAT(error_of([&] { sync_directory(folder / "none"); }), HasSubstr("No such file"));
+}
+
+TEST(File, AnUnreadableFileIsAUserError) {
+  TemporaryFolder folder;
+  write_file(folder / "a", "x");
+  ::chmod(folder.path().c_str(), 0755);
+  ::chmod((folder / "a").c_str(), 0);
+  // Root reads every file, so it steps down for the moment.
+  const uid_t user = ::geteuid();
+  if (user == 0) ASSERT_EQ(::seteuid(65534), 0);
+  const std::string read = error_of([&] { read_file(folder / "a"); });
+  const std::string mapped = error_of([&] { MappedFile(folder / "a"); });
+  ASSERT_EQ(::seteuid(user), 0);
+  EXPECT_THAT(read, AllOf(HasSubstr("/a"), HasSubstr("Permission denied")));
+  EXPECT_THAT(mapped, AllOf(HasSubstr("/a"), HasSubstr("Permission denied")));
+}
+
+TEST(File, AFailedWriteLeavesTheOldContentAndNoTemporaryFile) {
+  TemporaryFolder folder;
+  make_directories(folder / "folder/inside");
+  EXPECT_THAT(error_of([&] { write_file(folder / "folder", "x"); }), HasSubstr("Is a directory"));
+  write_file(folder / "a", "old");
+  // A limit on the size of files stands for a full disk: the write breaks off in the middle.
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  struct rlimit limit = before;
+  limit.rlim_cur = 1000;
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const std::string message = error_of([&] { write_file(folder / "a", std::string(5000, 'x')); });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_THAT(message, AllOf(HasSubstr("/a"), HasSubstr("File too large")));
+  EXPECT_EQ(read_file(folder / "a"), "old");
+  EXPECT_THAT(names_in(folder.path()), testing::UnorderedElementsAre("folder", "a"));
+}
+
+TEST(File, WithoutACommitTheOldContentStays) {
+  TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  {
+    AtomicFile file(folder / "a");
+    file.write(std::as_bytes(std::span("new")));
+    EXPECT_EQ(read_file(folder / "a"), "old");
+  }
+  EXPECT_EQ(read_file(folder / "a"), "old");
+  EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("a"));
+}
+
+TEST(File, MapsWholeAndEmptyFiles) {
+  TemporaryFolder folder;
+  write_file(folder / "a", "abc");
+  write_file(folder / "empty", "");
+  MappedFile file(folder / "a");
+  MappedFile moved = std::move(file);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(moved.bytes().data()), moved.bytes().size()), "abc");
+  moved = MappedFile(folder / "empty");
+  EXPECT_TRUE(moved.bytes().empty());
+}
+
+TEST(File, MakesFoldersWithTheirParents) {
+  TemporaryFolder folder;
+  make_directories(folder / "a/b/c/");
+  make_directories(folder / "a/b/c");
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "a/b/c"));
+  write_file(folder / "file", "");
+  EXPECT_THAT(error_of([&] { make_directories(folder / "file"); }),
+              AllOf(HasSubstr("/file"), HasSubstr("File exists")));
+  EXPECT_THAT(error_of([&] { make_directories(folder / "file/a"); }), HasSubstr("/file"));
+}
+
+TEST(File, RenamesAndRemoves) {
+  TemporaryFolder folder;
+  make_directories(folder / "a/b");
+  make_directories(folder / "full/b");
+  EXPECT_THAT(error_of([&] { rename_path(folder / "a", folder / "full"); }), HasSubstr("not empty"));
+  rename_path(folder / "a", folder / "c");
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "c/b"));
+  remove_path(folder / "c");
+  remove_path(folder / "full");
+  remove_path(folder / "none");
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(FolderLock, RefusesASecondHolderAndNamesTheFirst) {
+  TemporaryFolder folder;
+  {
+    FolderLock lock(folder.path());
+    EXPECT_THAT(error_of([&] { FolderLock second(folder.path()); }),
+                AllOf(HasSubstr(folder.path().string()), HasSubstr(std::to_string(::getpid()))));
+  }
+  FolderLock again(folder.path());
+}
+
+TEST(FolderLock, GoesWhenItsProcessIsKilled) {
+  TemporaryFolder folder;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    FolderLock lock(folder.path());
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    ::pause();
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_THAT(error_of([&] { FolderLock second(folder.path()); }), HasSubstr(std::to_string(child)));
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  FolderLock lock(folder.path());
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+}  // namespace
+}  // namespace tethys
