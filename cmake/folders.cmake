@@ -1,10 +1,11 @@
 # A folder of tethys/ becomes the static library tethys_NAME and up to two test programs:
 #   x_test.cpp         the unit tier: needs no plugin and no device          -> NAME_test
 #   x_device_test.cpp  runs programs through a PJRT plugin                    -> NAME_device_test
-# Headers are included as "NAME/file.h"; build/include/NAME/NAME (shared by all presets, so that ccache hits across them) is a link to the folder, so that a library is given
-# the include folders of its dependencies only.
+# Headers are included as "NAME/file.h": build/include/NAME/NAME is a link to the folder, so that a library can be given
+# the include folders of its dependencies only. All presets share these links, so that ccache hits across them.
 
 set(TETHYS_FOLDERS "" CACHE INTERNAL "")
+add_custom_target(quick_tests)  # builds the unit tier alone
 
 function(tethys_sources out folder)
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -21,11 +22,16 @@ function(tethys_tests name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TETHYS_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL})
+  if(ARG_LABEL STREQUAL quick)
+    add_dependencies(quick_tests ${name})
+    set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 300)
+  else()  # a plugin's thread pool takes the whole machine
+    set_tests_properties(${name} PROPERTIES LABELS device TIMEOUT 900 RUN_SERIAL TRUE)
+  endif()
 endfunction()
 
 function(tethys_folder name)
-  cmake_parse_arguments(ARG "PROTO" "" "DEPENDS;USES;SYSTEM_INCLUDES" ${ARGN})
+  cmake_parse_arguments(ARG "PROTO" "" "DEPENDS;USES;DEFINES;SYSTEM_INCLUDES" ${ARGN})
   set(folder ${CMAKE_SOURCE_DIR}/tethys/${name})
   if(NOT IS_DIRECTORY ${folder})
     return()
@@ -48,12 +54,15 @@ function(tethys_folder name)
     endif()
   endforeach()
   target_link_libraries(${lib} ${scope} ${ARG_USES})
+  if(sources)
+    target_compile_definitions(${lib} PRIVATE ${ARG_DEFINES})
+  endif()
   if(ARG_SYSTEM_INCLUDES)
     target_include_directories(${lib} SYSTEM ${scope} ${ARG_SYSTEM_INCLUDES})
   endif()
   if(ARG_PROTO)
     file(GLOB protos CONFIGURE_DEPENDS ${folder}/*.proto)
-    if(protos)
+    if(protos AND sources)
       tethys_protos(${lib} ${protos})
     endif()
   endif()
@@ -100,4 +109,9 @@ function(tethys_cross_tests folder)
   list(FILTER device_tests INCLUDE REGEX "_device_test\\.cpp$")
   tethys_tests(cross_test SOURCES ${tests} LINKS ${TETHYS_FOLDERS} LABEL quick)
   tethys_tests(cross_device_test SOURCES ${device_tests} LINKS ${TETHYS_FOLDERS} LABEL device)
+endfunction()
+
+function(tethys_script_test name script)
+  add_test(NAME ${name} COMMAND python3 ${script} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 60)
 endfunction()

@@ -10,3 +10,13 @@ endif()
 
 # Where `make setup` puts the plugins and headers that it downloads.
 set(TETHYS_DEPS ${CMAKE_SOURCE_DIR}/.deps CACHE PATH "third-party downloads of make setup")
+if(NOT EXISTS ${TETHYS_DEPS}/include/xla/pjrt/c/pjrt_c_api.h)
+  message(FATAL_ERROR "${TETHYS_DEPS} does not hold the plugins and headers: run `make setup` first")
+endif()
+
+macro(tethys_package name)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    message(FATAL_ERROR "the library ${name} is not installed: run `make setup` first")
+  endif()
+endmacro()
