@@ -1,0 +1,53 @@
+# The bare call lists the targets. Every target that needs it runs the set-up first, which does nothing when all is there.
+.DEFAULT_GOAL := help
+.PHONY: help setup build train test test-quick bench fmt lint tidy asan golden docs
+MAKEFLAGS += --no-print-directory
+RELEASE := build/release
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+setup: ## Debian packages, plugins and headers; CPU_PLUGIN=openxla (or xla) chooses the default plugin
+	@scripts/setup $(CPU_PLUGIN)
+
+build: setup ## everything, optimised, in build/release
+	@scripts/build release
+
+train: setup ## build the program, then train a Llama 3 model on real text
+	@scripts/build release tethys
+	@scripts/train
+
+test: setup lint ## lint and all tests, on this machine's CPU
+	@scripts/build release
+	@scripts/test $(RELEASE)
+
+test-quick: setup ## the tests that need no plugin
+	@scripts/build release quick_tests
+	@scripts/test $(RELEASE) quick
+
+asan: setup ## the tests that need no plugin, under AddressSanitizer and UBSan
+	@scripts/build asan quick_tests
+	@scripts/test build/asan quick
+
+golden: setup ## rewrite the golden files from what the program emits now; read the diff before you commit it
+	@scripts/build release quick_tests
+	@TETHYS_UPDATE_GOLDEN=1 scripts/test $(RELEASE) quick
+
+bench: setup ## speed, side by side with other systems
+	@scripts/build release
+	@benchmarks/run
+
+lint: setup ## format, include arrows, lengths of files, shell syntax
+	@scripts/lint
+
+fmt: setup ## format the C++ in place
+	@git ls-files -z '*.h' '*.cpp' | xargs -0 -r clang-format-14 -i
+
+tidy: setup ## clang-tidy over the sources (minutes); FILES="a.cpp b.cpp" for some of them
+	@scripts/build release
+	@run-clang-tidy-14 -quiet -p $(RELEASE) $(or $(FILES),'$(CURDIR)/tethys/.*\.cpp$$')
+
+docs: setup ## docs/options.md, from the program's own table of options
+	@scripts/build release tethys
+	@$(RELEASE)/tethys config --markdown > $(RELEASE)/options.md
+	@mv $(RELEASE)/options.md docs/options.md
