@@ -45,7 +45,7 @@ fmt: setup ## format the C++ in place
 
 tidy: setup ## clang-tidy over the sources (minutes); FILES="a.cpp b.cpp" for some of them
 	@scripts/build release
-	@run-clang-tidy-14 -quiet -p $(RELEASE) $(or $(FILES),'$(CURDIR)/tethys/.*\.cpp$$')
+	@run-clang-tidy-14 -quiet -j $$(nproc) -p $(RELEASE) $(or $(FILES),'$(CURDIR)/tethys/.*\.cpp$$')
 
 docs: setup ## docs/options.md, from the program's own table of options
 	@scripts/build release tethys
