@@ -64,7 +64,9 @@ TEST(File, AnUnreadableFileIsAUserError) {
   ::chmod((folder / "a").c_str(), 0);
   // Root reads every file, so it steps down for the moment.
   const uid_t user = ::geteuid();
-  if (user == 0) ASSERT_EQ(::seteuid(65534), 0);
+  if (user == 0) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
   const std::string read = error_of([&] { read_file(folder / "a"); });
   const std::string mapped = error_of([&] { MappedFile(folder / "a"); });
   ASSERT_EQ(::seteuid(user), 0);
