@@ -1,0 +1,229 @@
+#include "checkpoint/store.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+namespace tethys {
+namespace {
+
+constexpr const char* kManifest = "manifest.json";
+constexpr std::string_view kPartial = ".partial";
+constexpr std::string_view kTrash = ".trash";
+
+std::string step_name(int64_t step) { return fmt::format("step-{:08}", step); }
+std::string file_name(int64_t process) { return fmt::format("process-{:05}.safetensors", process); }
+std::string part_name(int64_t process) { return fmt::format("process-{:05}.json", process); }
+
+std::vector<std::string> names_in(const Path& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entry(folder, error), end;
+  for (; !error && entry != end; entry.increment(error)) names.push_back(entry->path().filename().string());
+  if (error) user_error("cannot list {}: {}", folder.string(), error.message());
+  return names;
+}
+
+std::optional<int64_t> parse_step(const std::string& name) {
+  constexpr std::string_view kPrefix = "step-";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  int64_t step = 0;
+  const char* end = name.data() + name.size();
+  const auto result = std::from_chars(name.data() + kPrefix.size(), end, step);
+  // Only the one spelling that we write: "step-20" is somebody else's.
+  if (result.ec != std::errc() || result.ptr != end || name != step_name(step)) return std::nullopt;
+  return step;
+}
+
+// What a killed save or removal leaves: ".step-….partial", ".step-….trash".
+bool is_leftover(const std::string& name) {
+  return name.starts_with(".step-") && (name.ends_with(kPartial) || name.ends_with(kTrash));
+}
+
+Manifest read_manifest(const Path& path) { return parse_manifest(read_file(path), path.string()); }
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(Path folder, int64_t process_index, int64_t process_count)
+    : folder_(std::move(folder)), process_index_(process_index), process_count_(process_count) {
+  require(0 <= process_index && process_index < process_count, "process {} of {}", process_index, process_count);
+}
+
+std::vector<int64_t> CheckpointStore::steps() const {
+  if (!std::filesystem::exists(folder_)) return {};
+  std::vector<int64_t> steps;
+  for (const std::string& name : names_in(folder_)) {
+    const std::optional<int64_t> step = parse_step(name);
+    if (step && std::filesystem::exists(folder_ / name / kManifest)) steps.push_back(*step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+std::optional<int64_t> CheckpointStore::newest() const {
+  const std::vector<int64_t> all = steps();
+  return all.empty() ? std::nullopt : std::optional(all.back());
+}
+
+Path CheckpointStore::path_of(int64_t step) const { return folder_ / step_name(step); }
+
+Path CheckpointStore::partial_path(int64_t step) const {
+  return folder_ / fmt::format(".{}{}", step_name(step), kPartial);
+}
+
+void CheckpointStore::save(const TrainState& state, const std::vector<PieceSource>& pieces,
+                           int64_t keep_latest_k) const {
+  require(process_count_ == 1, "save by one of {} processes", process_count_);
+  write_part(state, pieces);
+  complete(state.step, keep_latest_k);
+}
+
+void CheckpointStore::write_part(const TrainState& state, const std::vector<PieceSource>& pieces) const {
+  require(state.step >= 0, "a checkpoint of step {}", state.step);
+  if (std::filesystem::exists(path_of(state.step))) {
+    user_error("{} exists already: remove it, or choose another output folder", path_of(state.step).string());
+  }
+  const std::string file = file_name(process_index_);
+  Manifest part;
+  part.state = state;
+  std::vector<SafetensorsSource> sources;
+  for (const PieceSource& piece : pieces) {
+    ManifestTensor& tensor = part.tensors.try_emplace(piece.name, ManifestTensor{piece.type, {}}).first->second;
+    require(tensor.type == piece.type, "pieces of {} have types {} and {}", piece.name, to_string(tensor.type),
+            to_string(piece.type));
+    if (piece.window.elements() == 0) continue;  // nothing to save, but the tensor is in the manifest
+    tensor.pieces.push_back({file, piece.window});
+    sources.push_back(
+        {piece_name(piece.name, piece.type, piece.window), {piece.type.dtype, piece.window.extent}, piece.read});
+  }
+  const Path partial = partial_path(state.step);
+  make_directories(partial);
+  part.files[file] = write_safetensors(partial / file, std::move(sources));
+  write_file(partial / part_name(process_index_), to_json(part));
+}
+
+void CheckpointStore::complete(int64_t step, int64_t keep_latest_k) const {
+  require(process_index_ == 0, "process {} completes a checkpoint", process_index_);
+  const Path partial = partial_path(step);
+  std::vector<Manifest> parts;
+  for (int64_t process = 0; process < process_count_; ++process) {
+    parts.push_back(read_manifest(partial / part_name(process)));
+  }
+  const Manifest manifest = merge(parts);
+  require(manifest.state.step == step, "step {} is completed as step {}", manifest.state.step, step);
+  const std::optional<std::string> fault = tiling_fault(manifest);
+  require(!fault, "a checkpoint whose pieces do not fit: {}", fault.value_or(""));
+  write_file(partial / kManifest, to_json(manifest));
+  // The parts have done their work, and a killed save by more processes may have left others.
+  for (const std::string& name : names_in(partial)) {
+    if (name != kManifest && !manifest.files.contains(name)) remove_path(partial / name);
+  }
+  sync_directory(partial);
+  rename_path(partial, path_of(step));
+  prune(keep_latest_k);
+}
+
+void CheckpointStore::prune(int64_t keep_latest_k) const {
+  require(keep_latest_k >= 0, "checkpoint.keep_latest_k of {}", keep_latest_k);
+  const std::vector<int64_t> all = steps();
+  const size_t keep = keep_latest_k == 0 ? all.size() : std::min(all.size(), static_cast<size_t>(keep_latest_k));
+  // Out of its name at once, then gone piece by piece: half a checkpoint never has the name of a whole one.
+  for (size_t i = 0; i + keep < all.size(); ++i) {
+    const Path trash = folder_ / fmt::format(".{}{}", step_name(all[i]), kTrash);
+    remove_path(trash);
+    rename_path(path_of(all[i]), trash);
+  }
+  remove_leftovers();
+}
+
+void CheckpointStore::remove_leftovers() const {
+  if (!std::filesystem::exists(folder_)) return;
+  for (const std::string& name : names_in(folder_)) {
+    if (is_leftover(name)) remove_path(folder_ / name);
+  }
+}
+
+Checkpoint::Checkpoint(Path path) : path_(std::move(path)), manifest_(read_manifest(path_ / kManifest)) {
+  if (const std::optional<std::string> fault = tiling_fault(manifest_)) {
+    user_error("{}: {}", (path_ / kManifest).string(), *fault);
+  }
+  for (const auto& [name, file] : manifest_.files) {
+    const Path here = path_ / name;
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(here, error);
+    if (error) user_error("{}: {}; the checkpoint is not whole; use another one", here.string(), error.message());
+    if (size != file.size) {
+      user_error("{}: {} bytes, but the manifest says {}: the file is damaged; use another checkpoint", here.string(),
+                 size, file.size);
+    }
+  }
+}
+
+const SafetensorsFile& Checkpoint::checked_file(const std::string& name) {
+  if (const auto found = open_.find(name); found != open_.end()) return found->second;
+  const Path here = path_ / name;
+  {
+    // Before anything in the file is believed; then also its header is what we wrote.
+    const MappedFile file(here);
+    const std::string hash = hash_hex(file.bytes());
+    if (hash != manifest_.files.at(name).hash) {
+      user_error("{}: its hash is {}, but the manifest says {}: the file is damaged; use another checkpoint",
+                 here.string(), hash, manifest_.files.at(name).hash);
+    }
+  }
+  return open_.emplace(name, SafetensorsFile(here)).first->second;
+}
+
+void Checkpoint::verify() {
+  for (const auto& [name, file] : manifest_.files) checked_file(name);
+}
+
+void Checkpoint::read(const std::string& name, const Window& window, std::span<std::byte> out) {
+  const auto found = manifest_.tensors.find(name);
+  if (found == manifest_.tensors.end()) user_error("{}: no tensor \"{}\"", path_.string(), name);
+  const TensorType& type = found->second.type;
+  const std::optional<Window> inside = intersect(window, whole(type.dims));
+  require(window.elements() == 0 || inside == window, "window {} of {} {}", to_string(window), name, to_string(type));
+  for (const ManifestPiece& piece : found->second.pieces) {
+    if (!intersect(piece.window, window)) continue;
+    const SafetensorsFile& file = checked_file(piece.file);
+    const std::string key = piece_name(name, type, piece.window);
+    const SafetensorsEntry* entry = file.find(key);
+    if (!entry || entry->type != TensorType{type.dtype, piece.window.extent}) {
+      user_error("{}: expected a tensor \"{}\" of type {}, got {}", (path_ / piece.file).string(), key,
+                 to_string(TensorType{type.dtype, piece.window.extent}), entry ? to_string(entry->type) : "none");
+    }
+    copy_shared(size_of(type.dtype), piece.window, file.bytes(*entry), window, out);
+  }
+}
+
+HostTensor Checkpoint::read(const std::string& name, const Window& window) {
+  const auto found = manifest_.tensors.find(name);
+  if (found == manifest_.tensors.end()) user_error("{}: no tensor \"{}\"", path_.string(), name);
+  HostTensor tensor(TensorType{found->second.type.dtype, window.extent});
+  read(name, window, tensor.bytes());
+  return tensor;
+}
+
+HostTensor Checkpoint::read(const std::string& name) {
+  const auto found = manifest_.tensors.find(name);
+  if (found == manifest_.tensors.end()) user_error("{}: no tensor \"{}\"", path_.string(), name);
+  return read(name, whole(found->second.type.dims));
+}
+
+Path find_checkpoint(const Path& path) {
+  if (std::filesystem::exists(path / kManifest)) return path;
+  if (!std::filesystem::is_directory(path)) user_error("no checkpoint {}: there is no such folder", path.string());
+  for (const Path& folder : {path, path / "checkpoints"}) {
+    const CheckpointStore store(folder);
+    if (const std::optional<int64_t> step = store.newest()) return store.path_of(*step);
+  }
+  user_error(
+      "{} holds no complete checkpoint: expected one (a folder with {}), a folder of step-NNNNNNNN folders, or the "
+      "output folder of a run that has saved",
+      path.string(), kManifest);
+}
+
+}  // namespace tethys

@@ -1,0 +1,99 @@
+// CheckpointStore: the folder of a run's checkpoints. A checkpoint is a folder `step-00000020` with manifest.json and
+// one safetensors file per process. It is built as `.step-00000020.partial` and takes its name when all of it is on
+// the disk: a folder with the name is complete, whatever was killed and when. Nothing else in the folder counts.
+//
+// Saving, by one process:      store.save(state, pieces, keep_latest_k);
+// by many, all on one disk:    store.write_part(state, pieces);  → all wait for all →  process 0: store.complete(…)
+// Loading:                     Checkpoint c(store.path_of(*store.newest())); c.read("norm.weight", window, bytes);
+//
+// One save at a time; the caller holds a FolderLock on the run's output folder. The functions may run on any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/safetensors.h"
+#include "checkpoint/window.h"
+#include "values/host_tensor.h"
+
+namespace tethys {
+
+// A part of a logical tensor that this process saves, see owned_windows.
+struct PieceSource {
+  std::string name;
+  TensorType type;  // of the whole, global tensor
+  Window window;
+  std::function<void(std::span<std::byte>)> read;  // fills the window's bytes, row-major; called once
+};
+
+class CheckpointStore {
+ public:
+  // `folder` is made at the first save.
+  explicit CheckpointStore(Path folder, int64_t process_index = 0, int64_t process_count = 1);
+
+  // Of the complete checkpoints, ascending.
+  std::vector<int64_t> steps() const;
+  std::optional<int64_t> newest() const;
+  Path path_of(int64_t step) const;
+
+  // write_part and complete, for one process.
+  void save(const TrainState& state, const std::vector<PieceSource>& pieces, int64_t keep_latest_k) const;
+
+  // Writes this process's file. UserError if the step is saved already.
+  void write_part(const TrainState& state, const std::vector<PieceSource>& pieces) const;
+
+  // When all processes have written their parts, and by process 0 only: joins them, gives the checkpoint its name, then
+  // removes what is older than the newest `keep_latest_k` (0 keeps all) and what killed saves left behind.
+  void complete(int64_t step, int64_t keep_latest_k) const;
+
+  // What killed saves and removals left; complete() does it too. Not during a save.
+  void remove_leftovers() const;
+
+ private:
+  Path partial_path(int64_t step) const;
+  void prune(int64_t keep_latest_k) const;
+
+  Path folder_;
+  int64_t process_index_;
+  int64_t process_count_;
+};
+
+// A complete checkpoint, open for reading. Opening checks the manifest and each file's presence and size; a file's hash
+// is checked when it is first read from, so that a process reads only the files that it needs. All errors are
+// UserErrors that name the file. One thread at a time.
+class Checkpoint {
+ public:
+  explicit Checkpoint(Path path);
+
+  const Manifest& manifest() const { return manifest_; }
+  const Path& path() const { return path_; }
+
+  // Checks the hash of every file now.
+  void verify();
+
+  // The window of a tensor, whatever the pieces it was saved in.
+  void read(const std::string& name, const Window& window, std::span<std::byte> out);
+  HostTensor read(const std::string& name, const Window& window);
+  HostTensor read(const std::string& name);
+
+ private:
+  const SafetensorsFile& checked_file(const std::string& name);
+
+  Path path_;
+  Manifest manifest_;
+  std::map<std::string, SafetensorsFile> open_;
+};
+
+// The checkpoint that a user means: `path` is one, or a folder of checkpoints, or a run's output folder; of several the
+// newest. UserError if there is none.
+Path find_checkpoint(const Path& path);
+
+}  // namespace tethys
