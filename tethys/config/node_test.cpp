@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "config/testing.h"
 
 namespace tethys {
 namespace {
@@ -63,16 +63,6 @@ std::vector<std::string> names(const std::vector<NamedNode>& nodes) {
   std::vector<std::string> out;
   for (const NamedNode& node : nodes) out.push_back(node.name);
   return out;
-}
-
-template <typename Function>
-std::string user_error_of(Function&& function) {
-  try {
-    function();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(ConfigNode, NamesGoFromTheRootParentsFirstAndAbsentChildrenHaveNone) {

@@ -1,0 +1,75 @@
+// What one option alone cannot say about a training configuration.
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "config/parameter_group.h"
+
+namespace tethys {
+namespace {
+
+// The largest divisor of `whole` that is at most `limit`: a value that would work.
+int64_t divisor_near(int64_t whole, int64_t limit) {
+  int64_t divisor = std::min(whole, limit);
+  while (whole % divisor != 0) --divisor;
+  return divisor;
+}
+
+void check_model(const Config& config) {
+  const int64_t dim = config.get_int("model.dim");
+  const int64_t heads = config.get_int("model.n_heads");
+  const int64_t kv_heads = config.get_int("model.n_kv_heads");
+  if (dim % heads != 0) {
+    user_error("{} does not divide {}; {} heads would", config.cite("model.n_heads"), config.cite("model.dim"),
+               divisor_near(dim, heads));
+  }
+  if (dim / heads % 2 != 0) {
+    user_error("{} over {} makes heads of {}, and rotary positions need an even size; use a width of {}",
+               config.cite("model.dim"), config.cite("model.n_heads"), dim / heads, heads * (dim / heads + 1));
+  }
+  if (heads % kv_heads != 0) {
+    user_error("{} does not divide {}; {} key and value heads would", config.cite("model.n_kv_heads"),
+               config.cite("model.n_heads"), divisor_near(heads, kv_heads));
+  }
+  if (config.get_float("model.rope_scaling_low") >= config.get_float("model.rope_scaling_high")) {
+    user_error("{} must be below {}", config.cite("model.rope_scaling_low"), config.cite("model.rope_scaling_high"));
+  }
+}
+
+void check_training(const Config& config) {
+  if (config.get_int("training.seq_len") > config.get_int("model.context_length")) {
+    user_error("{} is longer than {}; use rows of at most {} tokens", config.cite("training.seq_len"),
+               config.cite("model.context_length"), config.get_int("model.context_length"));
+  }
+  const int64_t global = config.get_int("training.global_batch_size");
+  const int64_t local = config.get_int("training.local_batch_size");
+  if (global > 0 && global % local != 0) {
+    user_error("{} is not a multiple of {}; {} would be", config.cite("training.global_batch_size"),
+               config.cite("training.local_batch_size"), (global / local + 1) * local);
+  }
+  const bool selective = config.get_string("graph.remat") == "selective";
+  if (selective == config.get_strings("graph.remat_save").empty()) {
+    user_error("{} and {} do not go together; selective remat needs the names to save, and only it reads them",
+               config.cite("graph.remat"), config.cite("graph.remat_save"));
+  }
+  if (!config.get_strings("data.text").empty() && !config.get_string("data.tokens").empty()) {
+    user_error("{} and {} are both set; a run reads one of them", config.cite("data.text"), config.cite("data.tokens"));
+  }
+}
+
+}  // namespace
+
+void check_config(const Config& config) {
+  check_model(config);
+  check_training(config);
+  parameter_groups(config);
+  for (const std::string& option : config.get_strings("device.compile_options")) {
+    if (option.find('=') == 0 || option.find('=') == std::string::npos) {
+      user_error("{}: compile option \"{}\" is not of the form NAME=VALUE",
+                 config.origin("device.compile_options").place, option);
+    }
+  }
+}
+
+}  // namespace tethys

@@ -1,0 +1,149 @@
+#include "config/option_table.h"
+
+#include <iterator>
+#include <utility>
+
+namespace tethys {
+namespace {
+
+using Options = std::vector<Option>;
+
+Option with_alias(Option option, std::string alias) {
+  option.alias = std::move(alias);
+  return option;
+}
+
+Options model_options() {
+  return {
+      enum_option("model.name", "llama3", {"llama3"}, "the architecture"),
+      int_option("model.dim", 256, at_least(1), "width of the residual stream"),
+      int_option("model.n_layers", 6, at_least(1), "number of blocks"),
+      int_option("model.n_heads", 16, at_least(1), "number of query heads"),
+      int_option("model.n_kv_heads", 16, at_least(1), "number of key and value heads, shared by groups of query heads"),
+      int_option("model.ffn_dim", 768, at_least(1), "width inside the feed-forward"),
+      int_option("model.vocab_size", 2048, at_least(1), "number of token ids"),
+      int_option("model.context_length", 131072, at_least(1), "longest sequence that the model takes"),
+      float_option("model.norm_eps", 1e-5, above(0), "epsilon of RMSNorm"),
+      bool_option("model.tie_embeddings", false, "use the embedding as output projection too"),
+      float_option("model.rope_theta", 500000, above(0), "base of the rotary frequencies"),
+      float_option("model.rope_scaling_factor", 8, at_least(1),
+                   "how much low rotary frequencies are slowed; 1: not at all"),
+      float_option("model.rope_scaling_low", 1, above(0),
+                   "turns within the original length up to which a frequency is slowed in full"),
+      float_option("model.rope_scaling_high", 4, above(0),
+                   "turns within the original length from which a frequency stays as it is"),
+      int_option("model.rope_scaling_original_length", 8192, at_least(1), "context length before scaling"),
+  };
+}
+
+Options training_options() {
+  return {
+      int_option("training.steps", 10000, at_least(1), "number of optimizer steps"),
+      int_option("training.seq_len", 2048, at_least(1), "tokens in a row"),
+      int_option("training.local_batch_size", 8, at_least(1), "rows per data-parallel rank and microbatch"),
+      int_option("training.global_batch_size", -1, at_least_or(1, -1),
+                 "rows per step over all ranks, reached by gradient accumulation; -1: one microbatch per rank"),
+      float_option("training.max_norm", 1.0, above(0), "global gradient norm above which gradients are scaled down"),
+      enum_option("training.dtype", "float32", {"float32", "bfloat16", "float64"},
+                  "dtype of parameters and optimizer state"),
+      enum_option(
+          "training.mixed_precision_param", "auto", {"auto", "float32", "bfloat16", "float64"},
+          "dtype to compute in; auto: float64 for float64 parameters, else float32 on cpu and bfloat16 elsewhere"),
+      enum_option("training.mixed_precision_reduce", "float32", {"float32", "bfloat16", "float64"},
+                  "dtype that gradients are reduced in; never narrower than a float64 compute dtype"),
+  };
+}
+
+Options optimizer_options() {
+  return {
+      float_option("optimizer.lr", 8e-4, at_least(0), "peak learning rate"),
+      float_option("optimizer.beta1", 0.9, from_below(0, 1), "decay of AdamW's first moment"),
+      float_option("optimizer.beta2", 0.95, from_below(0, 1), "decay of AdamW's second moment"),
+      float_option("optimizer.eps", 1e-8, above(0), "AdamW's epsilon"),
+      float_option("optimizer.weight_decay", 0.1, at_least(0), "decoupled weight decay"),
+      text_list_option(
+          "optimizer.groups", {},
+          "parameter groups, the first match wins: \"GLOB: lr_scale=S weight_decay=W\", either may be absent"),
+      int_option("lr_scheduler.warmup_steps", 200, at_least(0), "steps of linear warm-up"),
+      float_option("lr_scheduler.decay_ratio", -1, {.low = 0, .high = 1, .also = -1},
+                   "share of the steps that decay; -1: all after the warm-up"),
+      enum_option("lr_scheduler.decay_type", "linear", {"linear", "sqrt", "cosine"}, "shape of the decay"),
+      float_option("lr_scheduler.min_lr_factor", 0, between(0, 1), "share of the peak at which the decay ends"),
+  };
+}
+
+Options data_options() {
+  return {
+      text_list_option("data.text", {}, "globs of text files, each file a document"),
+      text_option("data.tokenizer", "", "tokenizer.json that encodes the text"),
+      text_option("data.tokens", "", "raw token file, read in order and not shuffled, in the place of data.text"),
+      float_option("data.holdout", 0.01, from_below(0, 1), "share of the documents that is kept for validation"),
+      text_option("data.cache_dir", "", "folder of the token index; empty: the user's cache folder"),
+  };
+}
+
+Options parallelism_options() {
+  return {
+      int_option("parallelism.data_parallel_replicate_degree", 1, at_least(1), "ranks that hold replicas"),
+      int_option("parallelism.data_parallel_shard_degree", -1, at_least_or(1, -1),
+                 "ranks that shard parameters (FSDP); -1: the devices that the other degrees leave"),
+      int_option("parallelism.tensor_parallel_degree", 1, at_least(1), "ranks that share each layer's matrices"),
+      enum_option("parallelism.fsdp_reshard_after_forward", "default", {"default", "always", "never"},
+                  "gather weights again in the backward; default: always"),
+  };
+}
+
+Options graph_options() {
+  return {
+      with_alias(enum_option("graph.mode", "graph", {"eager", "deferred", "compile", "graph"},
+                             "how the step is cut into programs"),
+                 "mode"),
+      bool_option("graph.scan_layers", false, "trace one layer and loop over it"),
+      enum_option("graph.remat", "none", {"none", "full", "selective"}, "which activations the backward recomputes"),
+      text_list_option("graph.remat_save", {}, "with remat selective: names of the activations that are saved"),
+      enum_option("kernels.attention", "reference", {"reference"}, "implementation of attention"),
+      enum_option("kernels.loss", "reference", {"reference"}, "implementation of final projection and loss"),
+  };
+}
+
+Options run_options() {
+  return {
+      bool_option("checkpoint.enable", true, "save checkpoints"),
+      int_option("checkpoint.interval", 500, at_least(1), "steps from one checkpoint to the next"),
+      int_option("checkpoint.keep_latest_k", 10, at_least(0), "checkpoints that stay; 0: all"),
+      text_option("checkpoint.folder", "checkpoint", "folder of the checkpoints inside the output folder"),
+      text_option("checkpoint.initial_load_path", "", "checkpoint that a new run starts from"),
+      int_option("metrics.log_freq", 10, at_least(1), "steps from one log line to the next"),
+      bool_option("validation.enable", false, "validate on the held-out documents"),
+      int_option("validation.freq", 100, at_least(1), "steps from one validation to the next"),
+      int_option("validation.steps", -1, at_least_or(1, -1), "batches of a validation; -1: all held-out documents"),
+      int_option("debug.seed", 0, at_least(0), "seed of initial values and of the order of the data"),
+      bool_option("debug.detect_nan", true, "replay a step that is not finite and name the first op that made it so"),
+      with_alias(enum_option("device.platform", "cpu", {"cpu", "tpu", "cuda"}, "where programs run"), "device"),
+      int_option("device.count", -1, at_least_or(1, -1),
+                 "devices to use; -1: all, and on cpu as many as the degrees ask for"),
+      text_option("device.plugin", "", "PJRT plugin to load; empty: the platform's own"),
+      text_list_option("device.compile_options", {}, "options of the compiler: NAME=VALUE"),
+  };
+}
+
+}  // namespace
+
+const Options& option_table() {
+  static const Options table = [] {
+    Options all;
+    for (const Options& part : {model_options(), training_options(), optimizer_options(), data_options(),
+                                parallelism_options(), graph_options(), run_options()}) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }();
+  return table;
+}
+
+Options with_training_options(Options own) {
+  own.insert(own.end(), option_table().begin(), option_table().end());
+  return own;
+}
+
+}  // namespace tethys
