@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,7 @@ class RecipeFolder {
   const Path& path() const { return path_; }
   // The file's path as text.
   std::string write(const std::string& name, std::string_view text) const {
-    write_file(path_ / name, text);
+    std::ofstream(path_ / name) << text;
     return (path_ / name).string();
   }
 
