@@ -1,0 +1,246 @@
+#include "data/index/token_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "data/parallel.h"
+#include "data/sources/text.h"
+
+namespace tethys {
+namespace {
+
+using HashText = std::array<char, 32>;
+
+constexpr std::array<char, 8> kMagic = {'t', 'e', 't', 'h', 'y', 'i', 'd', 'x'};
+constexpr uint32_t kVersion = 1;
+// So much text is tokenised at a time, so that a corpus larger than memory can be indexed.
+constexpr int64_t kChunkBytes = 4 << 20;
+
+struct Part {
+  uint64_t documents = 0;
+  uint64_t tokens = 0;
+  uint64_t text_bytes = 0;
+};
+
+// The end of the file, which holds: the training tokens, the validation tokens, zeros up to a multiple of 8, the starts
+// of the training documents and of the validation documents (u64, each from 0), and this.
+struct Footer {
+  HashText tokenizer_hash{};
+  HashText sources_hash{};
+  HashText fingerprint{};
+  double validation_share = 0;
+  std::array<Part, 2> parts;  // training, validation
+  uint32_t token_bytes = 0;
+  uint32_t version = kVersion;
+  std::array<char, 8> magic = kMagic;
+
+  uint64_t tokens_size() const { return token_bytes * (parts[0].tokens + parts[1].tokens); }
+  uint64_t starts_offset() const { return (tokens_size() + 7) / 8 * 8; }
+  uint64_t file_size() const {
+    return starts_offset() + 8 * (parts[0].documents + parts[1].documents) + sizeof(Footer);
+  }
+};
+static_assert(sizeof(Footer) == 168 && std::is_trivially_copyable_v<Footer>);
+
+HashText hash_text(const std::string& hex) {
+  HashText text;
+  require(hex.size() == text.size(), "a hash of {} digits", hex.size());
+  std::copy(hex.begin(), hex.end(), text.begin());
+  return text;
+}
+
+template <typename T>
+std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+struct Document {
+  std::string path;
+  int64_t size = 0;
+  std::string hash;
+};
+
+// Paths, sizes and times: enough to notice a change without reading a byte of text.
+std::string hash_sources(const std::vector<std::string>& files) {
+  std::string list;
+  for (const std::string& file : files) {
+    std::error_code error;
+    uint64_t size = std::filesystem::file_size(file, error);
+    auto time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
+    if (error) user_error("cannot read {}: {}", file, error.message());
+    list += fmt::format("{} {} {}\n", size, time, file);
+  }
+  return hash_hex(list);
+}
+
+class Builder {
+ public:
+  Builder(const Tokenizer& tokenizer, const Corpus& corpus, const std::vector<std::string>& files,
+          const std::string& path)
+      : tokenizer_(tokenizer), corpus_(corpus), file_(path) {
+    for (const std::string& file : files) documents_.push_back({file, 0, ""});
+  }
+
+  void build(Footer footer) {
+    survey();
+    std::array<std::vector<Document>, 2> parts = divide();
+    std::array<std::vector<uint64_t>, 2> starts;
+    for (size_t part = 0; part < 2; ++part) {
+      footer.parts[part].documents = parts[part].size();
+      starts[part] = append_tokens(parts[part], static_cast<int>(footer.token_bytes), footer.parts[part]);
+    }
+    file_.write(bytes_of(std::vector<uint8_t>(footer.starts_offset() - footer.tokens_size())));
+    for (const std::vector<uint64_t>& part : starts) append(bytes_of(part));
+    footer.fingerprint = hash_text(content_.hex());
+    file_.write(std::as_bytes(std::span(&footer, 1)));
+    file_.commit();
+  }
+
+ private:
+  // Sizes and hashes of all documents; those without text are dropped.
+  void survey() {
+    parallel_for(static_cast<int64_t>(documents_.size()), corpus_.threads, [&](int, int64_t index) {
+      Document& document = documents_[static_cast<size_t>(index)];
+      std::string text = read_file(document.path);
+      document.size = static_cast<int64_t>(text.size());
+      document.hash = hash_hex(text);
+    });
+    size_t files = documents_.size();
+    std::erase_if(documents_, [](const Document& document) { return document.size == 0; });
+    if (documents_.empty())
+      user_error("the corpus is empty: {} files match {}, and none holds text", files, corpus_.files[0]);
+  }
+
+  // The documents with the lowest hashes are held out; copies of one document stay together, with the training text
+  // where the line falls between them.
+  std::array<std::vector<Document>, 2> divide() const {
+    std::vector<std::string> hashes;
+    for (const Document& document : documents_) hashes.push_back(document.hash);
+    std::sort(hashes.begin(), hashes.end());
+    auto held_out = static_cast<size_t>(corpus_.validation_share * static_cast<double>(hashes.size()) + 0.5);
+    if (corpus_.validation_share > 0 && hashes.size() >= 2)
+      held_out = std::clamp<size_t>(held_out, 1, hashes.size() - 1);
+    std::array<std::vector<Document>, 2> parts;
+    for (const Document& document : documents_) {
+      bool validation = held_out > 0 && held_out < hashes.size() && document.hash < hashes[held_out];
+      parts[validation ? 1 : 0].push_back(document);
+    }
+    return parts;
+  }
+
+  // Tokenises the documents chunk by chunk and appends their tokens in order. Returns where each begins.
+  std::vector<uint64_t> append_tokens(const std::vector<Document>& documents, int token_bytes, Part& part) {
+    std::vector<Encoder> encoders(static_cast<size_t>(thread_count(corpus_.threads)), Encoder(tokenizer_));
+    int32_t end = tokenizer_.end_of_text();
+    std::vector<uint64_t> starts;
+    for (size_t begin = 0; begin < documents.size();) {
+      size_t stop = begin;
+      for (int64_t bytes = 0; stop < documents.size() && bytes < kChunkBytes; ++stop) bytes += documents[stop].size;
+      std::vector<std::vector<int32_t>> ids(stop - begin);
+      parallel_for(static_cast<int64_t>(ids.size()), corpus_.threads, [&](int worker, int64_t index) {
+        const Document& document = documents[begin + static_cast<size_t>(index)];
+        std::string text = read_file(document.path);
+        if (hash_hex(text) != document.hash) user_error("{} changed while it was indexed; start again", document.path);
+        encoders[static_cast<size_t>(worker)].encode_document(text, ids[static_cast<size_t>(index)]);
+        ids[static_cast<size_t>(index)].push_back(end);
+      });
+      for (const std::vector<int32_t>& document : ids) {
+        starts.push_back(part.tokens);
+        part.tokens += document.size();
+        append(document, token_bytes);
+      }
+      for (; begin < stop; ++begin) {
+        part.text_bytes += static_cast<uint64_t>(documents[begin].size);
+        ++done_;
+      }
+      report(corpus_.progress, "tokenising", done_, static_cast<int64_t>(documents_.size()));
+    }
+    return starts;
+  }
+
+  void append(const std::vector<int32_t>& ids, int token_bytes) {
+    if (token_bytes == 4) return append(bytes_of(ids));
+    append(bytes_of(std::vector<uint16_t>(ids.begin(), ids.end())));
+  }
+
+  void append(std::span<const std::byte> bytes) {
+    content_.update(bytes);
+    file_.write(bytes);
+  }
+
+  const Tokenizer& tokenizer_;
+  const Corpus& corpus_;
+  AtomicFile file_;
+  std::vector<Document> documents_;
+  Hasher content_;  // of tokens and starts
+  int64_t done_ = 0;
+};
+
+// The index at `path`, if it is there, whole and of what `expected` says.
+std::optional<TokenIndex> open_existing(const std::string& path, const Footer& expected) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto file = std::make_shared<const MappedFile>(path);
+  std::span<const std::byte> bytes = file->bytes();
+  Footer footer;
+  if (bytes.size() < sizeof footer) return std::nullopt;
+  std::memcpy(&footer, bytes.last(sizeof footer).data(), sizeof footer);
+  bool fits = footer.magic == kMagic && footer.version == kVersion && footer.token_bytes == expected.token_bytes &&
+              footer.tokenizer_hash == expected.tokenizer_hash && footer.sources_hash == expected.sources_hash &&
+              footer.validation_share == expected.validation_share && footer.file_size() == bytes.size();
+  if (!fits) return std::nullopt;
+
+  TokenIndex index;
+  index.path = path;
+  index.fingerprint.assign(footer.fingerprint.begin(), footer.fingerprint.end());
+  size_t tokens_at = 0, starts_at = footer.starts_offset();
+  auto next_part = [&](const Part& part, std::string name) {
+    std::span<const std::byte> tokens = bytes.subspan(tokens_at, footer.token_bytes * part.tokens);
+    std::span<const std::byte> starts = bytes.subspan(starts_at, 8 * part.documents);
+    tokens_at += tokens.size();
+    starts_at += starts.size();
+    return TokenStream::over(tokens, static_cast<int>(footer.token_bytes),
+                             {reinterpret_cast<const uint64_t*>(starts.data()), part.documents}, file, std::move(name));
+  };
+  index.training = next_part(footer.parts[0], "the training text");
+  index.validation = next_part(footer.parts[1], "the validation text");
+  index.training_bytes = static_cast<int64_t>(footer.parts[0].text_bytes);
+  index.validation_bytes = static_cast<int64_t>(footer.parts[1].text_bytes);
+  return index;
+}
+
+}  // namespace
+
+TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus) {
+  if (!(corpus.validation_share >= 0 && corpus.validation_share < 1)) {
+    user_error("the share of documents held out for validation is {}: expected at least 0 and less than 1",
+               corpus.validation_share);
+  }
+  std::vector<std::string> files = find_text_files(corpus.files);
+  Footer footer;
+  footer.token_bytes = static_cast<uint32_t>(token_bytes_for(tokenizer.vocab_size()));
+  footer.tokenizer_hash = hash_text(tokenizer.hash());
+  footer.sources_hash = hash_text(hash_sources(files));
+  footer.validation_share = corpus.validation_share;
+
+  // One file per tokenizer and set of patterns: a changed corpus replaces its index, another corpus does not.
+  std::string what = tokenizer.hash();
+  for (const std::string& pattern : corpus.files) what += "\n" + pattern;
+  std::filesystem::path folder = corpus.folder.empty() ? "." : corpus.folder;
+  make_directories(folder);
+  std::string path = folder / fmt::format("tokens-{}.idx", hash_hex(what).substr(0, 16));
+
+  if (std::optional<TokenIndex> index = open_existing(path, footer)) return *index;
+  Builder(tokenizer, corpus, files, path).build(footer);
+  std::optional<TokenIndex> index = open_existing(path, footer);
+  require(index.has_value(), "the index at {} does not read back", path);
+  index->built = true;
+  return *index;
+}
+
+}  // namespace tethys

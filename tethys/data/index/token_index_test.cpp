@@ -1,0 +1,231 @@
+#include "data/index/token_index.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "data/tokenizer/train_bpe.h"
+
+namespace tethys {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAreArray;
+
+const Tokenizer& tokenizer() {
+  static const Tokenizer shared(learn_merges({{"the", 9}, {" boat", 5}}, {.vocab_size = 261}));
+  return shared;
+}
+
+class Index : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) { write_file(folder_ / name, text); }
+
+  void write_documents(int count) {
+    for (int i = 0; i < count; ++i) write(fmt::format("{:03}.txt", i), fmt::format("the boat number {}", i));
+  }
+
+  TokenIndex open(double share = 0.1, const Tokenizer& with = tokenizer(), int threads = 2) {
+    return open_index(with, {.files = {folder_ / "*.txt"},
+                             .folder = (folder_ / "cache").string(),
+                             .validation_share = share,
+                             .threads = threads});
+  }
+
+  std::string error_of_open() {
+    try {
+      open();
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  TemporaryFolder folder_;
+};
+
+// The documents as text, each checked to end with the end-of-text token and to hold no other.
+std::vector<std::string> texts(const TokenStream& stream, const Tokenizer& with = tokenizer()) {
+  std::vector<std::string> documents;
+  for (int64_t i = 0; i < stream.documents(); ++i) {
+    auto begin = static_cast<int64_t>(stream.starts()[static_cast<size_t>(i)]);
+    int64_t end =
+        i + 1 < stream.documents() ? static_cast<int64_t>(stream.starts()[static_cast<size_t>(i) + 1]) : stream.size();
+    std::vector<uint32_t> tokens(static_cast<size_t>(end - begin));
+    stream.copy(begin, tokens);
+    std::vector<int32_t> ids(tokens.begin(), tokens.end());
+    EXPECT_EQ(ids.back(), with.end_of_text());
+    ids.pop_back();
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), with.end_of_text()), 0);
+    documents.push_back(with.decode(ids));
+  }
+  return documents;
+}
+
+TEST_F(Index, HoldsEachDocumentInOrderWithItsEnd) {
+  write("a.txt", "the boat\n");
+  write("b.txt", "not <|end_of_text|> yet");
+  write("c.txt", "\xff\xfe not UTF-8");
+  TokenIndex index = open(0);
+  EXPECT_THAT(texts(index.training), ElementsAre("the boat\n", "not <|end_of_text|> yet", "\xff\xfe not UTF-8"));
+  EXPECT_EQ(index.validation.size(), 0);
+  EXPECT_EQ(index.training_bytes, 9 + 23 + 12);
+}
+
+TEST_F(Index, HoldsOutTheShareOfDocuments) {
+  write_documents(40);
+  TokenIndex index = open(0.1);
+  EXPECT_EQ(index.validation.documents(), 4);
+  std::vector<std::string> both = texts(index.training), held_out = texts(index.validation), written;
+  both.insert(both.end(), held_out.begin(), held_out.end());
+  for (int i = 0; i < 40; ++i) written.push_back(fmt::format("the boat number {}", i));
+  EXPECT_THAT(both, UnorderedElementsAreArray(written));
+}
+
+TEST_F(Index, HoldsOutAtLeastOneOfTwoDocumentsAndNeverAll) {
+  write_documents(2);
+  EXPECT_EQ(open(0.001).validation.documents(), 1);
+  EXPECT_EQ(open(0.999).validation.documents(), 1);
+  EXPECT_EQ(open(0).validation.documents(), 0);
+}
+
+TEST_F(Index, HoldsOutTheSameDocumentsUnderOtherNames) {
+  write_documents(40);
+  std::vector<std::string> before = texts(open(0.2).validation);
+  for (int i = 0; i < 40; ++i) {
+    std::filesystem::rename(folder_ / fmt::format("{:03}.txt", i), folder_ / fmt::format("x{:03}.txt", 39 - i));
+  }
+  EXPECT_THAT(texts(open(0.2).validation), UnorderedElementsAreArray(before));
+}
+
+TEST_F(Index, KeepsCopiesOfADocumentOnOneSide) {
+  write_documents(30);
+  for (int i = 0; i < 30; ++i) write(fmt::format("copy{:03}.txt", i), fmt::format("the boat number {}", i));
+  TokenIndex index = open(0.25);
+  std::vector<std::string> held_out = texts(index.validation);
+  ASSERT_FALSE(held_out.empty());
+  for (const std::string& text : texts(index.training)) EXPECT_THAT(held_out, testing::Not(Contains(text)));
+}
+
+TEST_F(Index, IsBuiltOnceAndReadAfterwards) {
+  write_documents(5);
+  TokenIndex first = open(), second = open();
+  EXPECT_TRUE(first.built);
+  EXPECT_FALSE(second.built);
+  EXPECT_EQ(first.path, second.path);
+  EXPECT_EQ(first.fingerprint, second.fingerprint);
+  EXPECT_EQ(texts(first.training), texts(second.training));
+}
+
+TEST_F(Index, IsBuiltAnewWhenAFileChanges) {
+  write_documents(5);
+  TokenIndex first = open(0);
+  write("002.txt", "the boat number Z");  // of the same size
+  std::filesystem::last_write_time(folder_ / "002.txt",
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
+  TokenIndex second = open(0);
+  EXPECT_TRUE(second.built);
+  EXPECT_NE(first.fingerprint, second.fingerprint);
+  EXPECT_THAT(texts(second.training), Contains("the boat number Z"));
+  // The first is mapped still, and says what it said.
+  EXPECT_THAT(texts(first.training), Contains("the boat number 2"));
+}
+
+TEST_F(Index, IsBuiltAnewWhenAFileComesOrGoes) {
+  write_documents(5);
+  open();
+  write("new.txt", "the new boat");
+  EXPECT_TRUE(open().built);
+  std::filesystem::remove(folder_ / "new.txt");
+  EXPECT_TRUE(open().built);
+}
+
+TEST_F(Index, IsBuiltAnewForAnotherTokenizerOrShare) {
+  write_documents(5);
+  open(0.1);
+  EXPECT_TRUE(open(0.5).built);
+  Tokenizer other(learn_merges({{"number", 9}}, {.vocab_size = 261}));
+  EXPECT_TRUE(open(0.5, other).built);
+  EXPECT_FALSE(open(0.5).built);  // each tokenizer has its own file
+}
+
+TEST_F(Index, IsBuiltAnewWhenItsFileIsDamaged) {
+  write_documents(5);
+  TokenIndex first = open();
+  for (size_t keep : {size_t{0}, size_t{10}, static_cast<size_t>(std::filesystem::file_size(first.path)) - 8}) {
+    std::string bytes = read_file(first.path);
+    write_file(first.path, std::string_view(bytes).substr(0, keep));
+    TokenIndex again = open();
+    EXPECT_TRUE(again.built) << keep;
+    EXPECT_EQ(again.fingerprint, first.fingerprint);
+  }
+}
+
+TEST_F(Index, IsTheSameWithAnyNumberOfThreads) {
+  write_documents(50);
+  std::string one = open(0.1, tokenizer(), 1).fingerprint;
+  std::filesystem::remove_all(folder_ / "cache");
+  EXPECT_EQ(open(0.1, tokenizer(), 3).fingerprint, one);
+}
+
+TEST_F(Index, LeavesNothingElseInItsFolder) {
+  write_documents(5);
+  TokenIndex index = open();
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "cache")) names.push_back(entry.path());
+  EXPECT_THAT(names, ElementsAre(index.path));
+}
+
+TEST_F(Index, JoinsTheChunksThatItIsBuiltIn) {
+  std::vector<std::string> written;
+  for (int i = 0; i < 5; ++i) {
+    written.emplace_back();
+    while (written.back().size() < 1'500'000) written.back() += fmt::format("boat {} ", i);
+    write(fmt::format("{}.txt", i), written.back());
+  }
+  EXPECT_TRUE(texts(open(0).training) == written);  // EXPECT_EQ would print them
+}
+
+TEST_F(Index, TakesFourBytesForALargeVocabulary) {
+  write_documents(3);
+  Bpe bpe = tokenizer().bpe();
+  for (int i = 0; i < 66000; ++i) bpe.tokens.push_back(fmt::format("unused{}", i));
+  Tokenizer large(bpe);
+  ASSERT_GT(large.end_of_text(), 65535);
+  EXPECT_THAT(texts(open(0, large).training, large),
+              ElementsAre("the boat number 0", "the boat number 1", "the boat number 2"));
+}
+
+TEST_F(Index, PassesOverEmptyFiles) {
+  write("a.txt", "");
+  write("b.txt", "the boat");
+  EXPECT_THAT(texts(open().training), ElementsAre("the boat"));
+}
+
+TEST_F(Index, OfEmptyFilesOnlyIsRefused) {
+  write("a.txt", "");
+  write("b.txt", "");
+  EXPECT_THAT(error_of_open(), HasSubstr("the corpus is empty: 2 files match"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cache"));
+}
+
+TEST_F(Index, NamesAFileThatCannotBeRead) {
+  write_documents(3);
+  std::filesystem::create_symlink("nothing", folder_ / "lost.txt");
+  EXPECT_THAT(error_of_open(), HasSubstr("lost.txt"));
+}
+
+TEST_F(Index, RefusesAShareOutOfRange) {
+  write_documents(3);
+  EXPECT_THROW(open(1), UserError);
+  EXPECT_THROW(open(-0.1), UserError);
+}
+
+}  // namespace
+}  // namespace tethys

@@ -1,0 +1,106 @@
+#include "data/index/token_stream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace tethys {
+
+TokenStream TokenStream::of(std::vector<uint32_t> tokens, std::vector<uint64_t> starts, std::string name) {
+  struct Owned {
+    std::vector<uint32_t> tokens;
+    std::vector<uint64_t> starts;
+  };
+  auto owned = std::make_shared<const Owned>(Owned{std::move(tokens), std::move(starts)});
+  return over(std::as_bytes(std::span(owned->tokens)), 4, owned->starts, owned, std::move(name));
+}
+
+TokenStream TokenStream::over(std::span<const std::byte> tokens, int token_bytes, std::span<const uint64_t> starts,
+                              std::shared_ptr<const void> owner, std::string name) {
+  require(token_bytes == 2 || token_bytes == 4, "tokens of {} bytes", token_bytes);
+  TokenStream stream;
+  stream.tokens_ = tokens.data();
+  stream.token_bytes_ = token_bytes;
+  stream.size_ = static_cast<int64_t>(tokens.size()) / token_bytes;
+  stream.starts_ = starts;
+  stream.owner_ = std::move(owner);
+  stream.name_ = std::move(name);
+  return stream;
+}
+
+uint32_t TokenStream::operator[](int64_t position) const {
+  uint32_t token;
+  copy(position, {&token, 1});
+  return token;
+}
+
+void TokenStream::copy(int64_t begin, std::span<uint32_t> out) const {
+  require(begin >= 0 && begin + static_cast<int64_t>(out.size()) <= size_, "tokens {} to {} of {}", begin,
+          begin + static_cast<int64_t>(out.size()), size_);
+  const std::byte* from = tokens_ + begin * token_bytes_;
+  if (token_bytes_ == 4) {
+    if (!out.empty()) std::memcpy(out.data(), from, out.size_bytes());
+    return;
+  }
+  for (uint32_t& token : out) {
+    uint16_t narrow;
+    std::memcpy(&narrow, from, sizeof narrow);
+    token = narrow;
+    from += sizeof narrow;
+  }
+}
+
+int64_t TokenStream::document_of(int64_t position) const {
+  auto after = std::upper_bound(starts_.begin(), starts_.end(), static_cast<uint64_t>(position));
+  require(after != starts_.begin(), "token {} is before the first document", position);
+  return after - starts_.begin() - 1;
+}
+
+int token_bytes_for(int64_t vocab_size) { return vocab_size <= 65536 ? 2 : 4; }
+
+TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::optional<int32_t> end_of_text) {
+  struct Owned {
+    MappedFile file;
+    std::vector<uint64_t> starts;
+  };
+  auto owned = std::make_shared<Owned>(Owned{MappedFile(path), {}});
+  int token_bytes = token_bytes_for(vocab_size);
+  std::span<const std::byte> bytes = owned->file.bytes();
+  if (bytes.size() % static_cast<size_t>(token_bytes) != 0) {
+    user_error("{} has {} bytes: expected a multiple of {}, the bytes of a token of a vocabulary of {}", path,
+               bytes.size(), token_bytes, vocab_size);
+  }
+  TokenStream tokens = TokenStream::over(bytes, token_bytes, {}, owned, path);
+  bool begins = true;
+  for (int64_t i = 0; i < tokens.size(); ++i) {
+    uint32_t token = tokens[i];
+    if (token >= static_cast<uint64_t>(vocab_size)) {
+      user_error("{}: token {} is the id {}; the vocabulary has {} ids (tokens are read as {} bytes each)", path, i,
+                 token, vocab_size, token_bytes);
+    }
+    if (begins) owned->starts.push_back(static_cast<uint64_t>(i));
+    begins = end_of_text && token == static_cast<uint32_t>(*end_of_text);
+  }
+  return TokenStream::over(bytes, token_bytes, owned->starts, owned, path);
+}
+
+double unigram_entropy(const TokenStream& stream) {
+  std::unordered_map<uint32_t, int64_t> counts;
+  for (int64_t i = 0; i < stream.size(); ++i) ++counts[stream[i]];
+  std::vector<int64_t> sorted;  // so that the sum does not depend on the order in the map
+  for (const auto& [token, count] : counts) sorted.push_back(count);
+  std::sort(sorted.begin(), sorted.end());
+  double entropy = 0;
+  auto total = static_cast<double>(stream.size());
+  for (int64_t count : sorted) {
+    double share = static_cast<double>(count) / total;
+    entropy -= share * std::log(share);
+  }
+  return entropy;
+}
+
+}  // namespace tethys

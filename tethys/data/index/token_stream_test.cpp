@@ -1,0 +1,83 @@
+#include "data/index/token_stream.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/temporary_folder.h"
+
+namespace tethys {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <typename T>
+std::string raw(const std::vector<T>& tokens) {
+  return {reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(T)};
+}
+
+std::vector<uint32_t> all(const TokenStream& stream) {
+  std::vector<uint32_t> tokens(static_cast<size_t>(stream.size()));
+  stream.copy(0, tokens);
+  return tokens;
+}
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(TokenStream, KnowsTheDocumentOfAToken) {
+  TokenStream stream = TokenStream::of({5, 6, 1, 7, 1, 8}, {0, 3, 5}, "three");
+  EXPECT_EQ(stream.documents(), 3);
+  std::vector<int64_t> documents;
+  for (int64_t i = 0; i < stream.size(); ++i) documents.push_back(stream.document_of(i));
+  EXPECT_THAT(documents, ElementsAre(0, 0, 0, 1, 1, 2));
+}
+
+TEST(RawTokens, AreTwoBytesWhenTheVocabularyFits) {
+  TemporaryFolder folder;
+  write_file(folder / "t.bin", raw<uint16_t>({7, 65535, 0}));
+  EXPECT_THAT(all(open_raw_tokens(folder / "t.bin", 65536, std::nullopt)), ElementsAre(7, 65535, 0));
+}
+
+TEST(RawTokens, AreFourBytesWhenItDoesNot) {
+  TemporaryFolder folder;
+  write_file(folder / "t.bin", raw<uint32_t>({7, 100000, 0}));
+  EXPECT_THAT(all(open_raw_tokens(folder / "t.bin", 128256, std::nullopt)), ElementsAre(7, 100000, 0));
+}
+
+TEST(RawTokens, AreOneDocumentUnlessAnEndIsNamed) {
+  TemporaryFolder folder;
+  write_file(folder / "t.bin", raw<uint16_t>({7, 1, 8, 9, 1, 1, 5}));
+  EXPECT_THAT(open_raw_tokens(folder / "t.bin", 10, std::nullopt).starts(), ElementsAre(0));
+  EXPECT_THAT(open_raw_tokens(folder / "t.bin", 10, 1).starts(), ElementsAre(0, 2, 5, 6));
+}
+
+TEST(RawTokens, OfAnOddSizeOrOutsideOfTheVocabularyAreRefused) {
+  TemporaryFolder folder;
+  write_file(folder / "odd.bin", "abc");
+  EXPECT_THAT(error_of([&] { open_raw_tokens(folder / "odd.bin", 10, std::nullopt); }), HasSubstr("3 bytes"));
+  write_file(folder / "t.bin", raw<uint16_t>({7, 8, 10}));
+  EXPECT_THAT(error_of([&] { open_raw_tokens(folder / "t.bin", 10, std::nullopt); }),
+              HasSubstr("token 2 is the id 10"));
+  EXPECT_THAT(error_of([&] { open_raw_tokens(folder / "none.bin", 10, std::nullopt); }), HasSubstr("none.bin"));
+}
+
+TEST(UnigramEntropy, IsThatOfTheFrequencies) {
+  EXPECT_DOUBLE_EQ(unigram_entropy(TokenStream::of({3, 3, 3}, {0}, "")), 0);
+  EXPECT_DOUBLE_EQ(unigram_entropy(TokenStream::of({0, 1, 2, 3}, {0}, "")), std::log(4.0));
+  EXPECT_NEAR(unigram_entropy(TokenStream::of({9, 9, 4, 9}, {0}, "")), 0.5623351446188083, 1e-15);  // ¼ ln 4 + ¾ ln 4/3
+  EXPECT_EQ(unigram_entropy(TokenStream()), 0);
+}
+
+}  // namespace
+}  // namespace tethys

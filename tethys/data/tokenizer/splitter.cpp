@@ -1,0 +1,73 @@
+#include "data/tokenizer/splitter.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace tethys {
+namespace {
+
+enum class Class : uint8_t { Letter, Digit, Space, Mark };
+
+constexpr Class classify(int byte) {
+  if ((byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || byte >= 0x80) return Class::Letter;
+  if (byte >= '0' && byte <= '9') return Class::Digit;
+  if (byte == ' ' || (byte >= '\t' && byte <= '\r')) return Class::Space;
+  return Class::Mark;
+}
+
+constexpr std::array<Class, 256> kClasses = [] {
+  std::array<Class, 256> classes{};
+  for (int byte = 0; byte < 256; ++byte) classes[static_cast<size_t>(byte)] = classify(byte);
+  return classes;
+}();
+
+Class class_at(std::string_view text, size_t i) { return kClasses[static_cast<uint8_t>(text[i])]; }
+
+size_t run_end(std::string_view text, size_t begin, size_t limit) {
+  size_t end = begin;
+  while (end < limit && class_at(text, end) == class_at(text, begin)) ++end;
+  return end;
+}
+
+size_t white_space_end(std::string_view text, size_t begin) {
+  size_t end = run_end(text, begin, text.size());
+  for (size_t i = end; i > begin; --i) {
+    if (text[i - 1] == '\n' || text[i - 1] == '\r') return i;
+  }
+  bool before_word = end < text.size() && end - begin > 1;
+  return before_word ? end - 1 : end;
+}
+
+size_t ascii_piece_end(std::string_view text, size_t begin) {
+  if (text[begin] == ' ' && begin + 1 < text.size()) {
+    Class next = class_at(text, begin + 1);
+    if (next == Class::Letter || next == Class::Mark) return run_end(text, begin + 1, text.size());
+  }
+  switch (class_at(text, begin)) {
+    case Class::Space: return white_space_end(text, begin);
+    case Class::Digit: return run_end(text, begin, std::min(begin + 3, text.size()));
+    default: return run_end(text, begin, text.size());
+  }
+}
+
+// The same as a regex, an alternative per class: letters, digits, marks, then white space. Every byte of a character
+// beyond ASCII is 0x80 or more, so that classes of bytes and classes of characters cut alike.
+constexpr std::string_view kAsciiPattern =
+    R"( ?[^\x00-\x40\x5B-\x60\x7B-\x7F]+|[0-9]{1,3}| ?[\x00-\x08\x0E-\x1F\x21-\x2F\x3A-\x40\x5B-\x60\x7B-\x7F]+|)"
+    R"([\x09-\x0D\x20]*[\x0A\x0D]+|[\x09-\x0D\x20]+(?![^\x09-\x0D\x20])|[\x09-\x0D\x20]+)";
+
+constexpr Splitter kSplitters[] = {{kAsciiPattern, ascii_piece_end}};
+
+}  // namespace
+
+const Splitter& ascii_classes() { return kSplitters[0]; }
+
+const Splitter* find_splitter(std::string_view pattern) {
+  for (const Splitter& splitter : kSplitters) {
+    if (splitter.pattern == pattern) return &splitter;
+  }
+  return nullptr;
+}
+
+}  // namespace tethys

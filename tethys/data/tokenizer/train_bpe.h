@@ -1,0 +1,39 @@
+// Training a byte-level BPE vocabulary: words are counted over all files, then the most frequent pair of neighbouring
+// symbols within words is merged, again and again (Sennrich et al. 2016). The result depends on the files and the
+// options alone: ties go to the pair with the lower ids, as in Hugging Face's trainer, with which it agrees.
+//
+//   Tokenizer tokenizer(train_bpe(find_text_files({"corpus/**/*.txt"}), {.vocab_size = 2048}));
+//   tokenizer.save("tokenizer.json");
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "data/progress.h"
+#include "data/tokenizer/bpe.h"
+
+namespace tethys {
+
+struct BpeTraining {
+  // In all, bytes and special tokens included. Fewer result if no pair is left that occurs twice.
+  int64_t vocab_size = 0;
+  std::vector<std::string> specials = {kEndOfText};
+  int threads = 0;  // all
+  Progress progress = {};
+};
+
+// How often each piece that the splitter makes occurs.
+using WordCounts = std::unordered_map<std::string, int64_t>;
+
+// UserError if a file cannot be read, there is no text in any, or the vocabulary is too small for the bytes.
+Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options);
+
+WordCounts count_words(const std::vector<std::string>& files, const BpeTraining& options);
+
+// The second half: from counts to merges.
+Bpe learn_merges(const WordCounts& words, const BpeTraining& options);
+
+}  // namespace tethys
