@@ -13,6 +13,16 @@ function(tethys_sources out folder)
   set(${out} ${all} PARENT_SCOPE)
 endfunction()
 
+# A test for ctest, with label quick or device; its cases are reported where scripts/test reads them.
+function(tethys_add_test name label)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 900
+    ENVIRONMENT GTEST_OUTPUT=json:${CMAKE_BINARY_DIR}/results/${name}.json)
+  if("${label}" STREQUAL device)  # a plugin's thread pool takes the whole machine
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+endfunction()
+
 function(tethys_tests name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;LINKS" ${ARGN})
   if(NOT ARG_SOURCES)
@@ -21,12 +31,9 @@ function(tethys_tests name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TETHYS_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  tethys_add_test(${name} ${ARG_LABEL} ${name})
   if(ARG_LABEL STREQUAL quick)
     add_dependencies(quick_tests ${name})
-    set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 300)
-  else()  # a plugin's thread pool takes the whole machine
-    set_tests_properties(${name} PROPERTIES LABELS device TIMEOUT 900 RUN_SERIAL TRUE)
   endif()
 endfunction()
 
@@ -109,9 +116,4 @@ function(tethys_cross_tests folder)
   list(FILTER device_tests INCLUDE REGEX "_device_test\\.cpp$")
   tethys_tests(cross_test SOURCES ${tests} LINKS ${TETHYS_FOLDERS} LABEL quick)
   tethys_tests(cross_device_test SOURCES ${device_tests} LINKS ${TETHYS_FOLDERS} LABEL device)
-endfunction()
-
-function(tethys_script_test name script)
-  add_test(NAME ${name} COMMAND python3 ${script} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 60)
 endfunction()
