@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 SafetensorsSource source_of(const std::string& name, const HostTensor& tensor) {
   return {name, tensor.type(),
-          [tensor](std::span<std::byte> out) { std::memcpy(out.data(), tensor.bytes().data(), out.size()); }};
+          [tensor](std::span<std::byte> out) { std::ranges::copy(tensor.bytes(), out.begin()); }};
 }
 
 // The tensors that testdata/make_golden.py writes.
