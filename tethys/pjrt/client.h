@@ -32,9 +32,9 @@ std::string_view name_of(MemoryKind kind);
 
 struct ClientOptions {
   // How many virtual devices a CPU plugin makes. Not set, the plugin decides; other plugins have the devices they have.
-  std::optional<int64_t> device_count;
+  std::optional<int64_t> device_count = std::nullopt;
   // Further options, by the plugin's own names.
-  NamedValues extra;
+  NamedValues extra = {};
 };
 
 struct DeviceInfo {

@@ -23,9 +23,9 @@ struct CompileOptions {
   // Needed when num_partitions > 1: one program for all partitions.
   bool use_spmd_partitioning = false;
   // The id of the device that runs replica r of partition p at [p][r]. Not set, the client assigns in order of ids.
-  std::optional<std::vector<std::vector<int64_t>>> device_assignment;
+  std::optional<std::vector<std::vector<int64_t>>> device_assignment = std::nullopt;
   // Compiler flags by name. They win over our defaults.
-  OptionOverrides env_option_overrides;
+  OptionOverrides env_option_overrides = {};
 
   bool operator==(const CompileOptions&) const = default;
   int64_t device_count() const { return num_replicas * num_partitions; }

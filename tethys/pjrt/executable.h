@@ -111,7 +111,8 @@ class LoadedExecutable {
   // Runs the program once on all its addressable devices: a list of arguments per device, in the order of devices(),
   // and likewise the results. The lists must agree in length and in which positions are donated. When the run is
   // accepted the donated arguments are consumed and left empty; when it is refused (PjrtError) they stay in the lists.
-  // execute waits for all devices, launch returns at once.
+  // execute waits for all devices, launch returns at once. Plugins check the arguments' sizes and devices but not their
+  // dtypes: that is the caller's.
   std::vector<std::vector<Buffer>> execute(std::span<std::vector<Argument>> arguments) const;
   Execution launch(std::span<std::vector<Argument>> arguments) const;
 

@@ -1,6 +1,7 @@
 #include "pjrt/ffi.h"
 
 #include "pjrt/call.h"
+#include "pjrt/executable.h"
 
 namespace tethys::pjrt {
 namespace {
@@ -52,6 +53,24 @@ void register_ffi_handler(const std::shared_ptr<const Plugin>& plugin, const std
   args.platform_name = platform.data();
   args.platform_name_size = platform.size();
   check(plugin, kFunction, extension->register_handler(&args));
+}
+
+bool has_ffi_handler(const Client& client, const std::string& name) {
+  const std::string program = fmt::format(
+      R"("builtin.module"() ({{
+  "func.func"() ({{
+    %0 = "stablehlo.custom_call"() {{call_target_name = "{}", api_version = 4 : i32, has_side_effect = true, backend_config = {{}}}} : () -> tensor<f32>
+    "func.return"(%0) : (tensor<f32>) -> ()
+  }}) {{function_type = () -> tensor<f32>, sym_name = "main"}} : () -> ()
+}}) : () -> ())",
+      name);
+  try {
+    client.compile(program);
+    return true;
+  } catch (const PjrtError& error) {
+    if (error.code() == ErrorCode::NotFound) return false;
+    throw;
+  }
 }
 
 }  // namespace tethys::pjrt

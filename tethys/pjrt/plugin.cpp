@@ -51,12 +51,22 @@ std::shared_ptr<const Plugin> Plugin::load(const std::string& path) {
     const auto args = call(plugin, TETHYS_PJRT(PJRT_Plugin_Attributes));
     plugin->attributes_ = from_c(args.attributes, args.num_attributes);
   }
+  plugin->file_size_ = std::filesystem::file_size(key);
   loaded->emplace(key, plugin);
   return plugin;
 }
 
 ApiVersion Plugin::api_version() const {
   return {api_->pjrt_api_version.major_version, api_->pjrt_api_version.minor_version};
+}
+
+std::string Plugin::version() const {
+  std::string out = fmt::format("pjrt {}.{}", api_version().major, api_version().minor);
+  if (const auto v = stablehlo_current_version()) out += fmt::format(", stablehlo {}.{}.{}", (*v)[0], (*v)[1], (*v)[2]);
+  if (const auto xla = attributes_.find("xla_version"); xla != attributes_.end()) {
+    if (const auto* number = std::get_if<int64_t>(&xla->second)) out += fmt::format(", xla {}", *number);
+  }
+  return out + fmt::format(", {} bytes", file_size_);
 }
 
 std::optional<std::array<int64_t, 3>> Plugin::version_attribute(const std::string& name) const {

@@ -31,6 +31,9 @@ class Plugin {
 
   const std::string& path() const { return path_; }
   ApiVersion api_version() const;
+  // One line that differs between builds of a plugin, for the key of what it compiled: "pjrt 0.115, stablehlo 1.20.0,
+  // xla 2, 201600336 bytes". The C API has no build number, so the file's size stands for one.
+  std::string version() const;
 
   // What the plugin says of itself; empty if it does not.
   const NamedValues& attributes() const { return attributes_; }
@@ -53,6 +56,7 @@ class Plugin {
   std::string path_;
   const PJRT_Api* api_;
   NamedValues attributes_;
+  uintmax_t file_size_ = 0;
 };
 
 }  // namespace tethys::pjrt
