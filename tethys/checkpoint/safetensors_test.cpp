@@ -17,8 +17,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 SafetensorsSource source_of(const std::string& name, const HostTensor& tensor) {
-  return {name, tensor.type(),
-          [tensor](std::span<std::byte> out) { std::ranges::copy(tensor.bytes(), out.begin()); }};
+  return {name, tensor.type(), [tensor](std::span<std::byte> out) { std::ranges::copy(tensor.bytes(), out.begin()); }};
 }
 
 // The tensors that testdata/make_golden.py writes.
