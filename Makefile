@@ -48,6 +48,5 @@ tidy: setup ## clang-tidy over the sources (minutes); FILES="a.cpp b.cpp" for so
 	@run-clang-tidy-14 -quiet -j $$(nproc) -p $(RELEASE) $(or $(FILES),'$(CURDIR)/tethys/.*\.cpp$$')
 
 docs: setup ## docs/options.md, from the program's own table of options
-	@scripts/build release tethys
-	@$(RELEASE)/tethys config --markdown > $(RELEASE)/options.md
-	@mv $(RELEASE)/options.md docs/options.md
+	@scripts/build release config_test
+	@TETHYS_UPDATE_GOLDEN=1 $(RELEASE)/config_test --gtest_brief=1 --gtest_filter='Describe.ThePageInDocs*'
