@@ -1,0 +1,26 @@
+// Copying nodes from one graph to another: what every pass that rewrites a graph is made of.
+//
+//   ValueMap map = map_inputs(source, target_values);
+//   for (NodeId n …) clone_node(source, n, target, map);
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tethys {
+
+// From a source's ValueId to the value that stands for it in the target; id −1 where there is none yet.
+using ValueMap = std::vector<Value>;
+
+// Appends the node to `target` with mapped operands, and maps its results. Tags and scopes go along. The result types
+// are inferred anew; ops that take their shape from the caller get the source's types.
+std::vector<Value> clone_node(const Graph& source, NodeId node, Graph& target, ValueMap& map);
+
+// Appends all of `source` to `target` in place of a call: its inputs stand for `arguments`. Returns its outputs.
+std::vector<Value> inline_graph(const Graph& source, Graph& target, const std::vector<Value>& arguments);
+
+// The nodes of `graph` that its outputs need, in a new graph with the same inputs.
+std::shared_ptr<Graph> without_dead_nodes(const Graph& graph);
+
+}  // namespace tethys

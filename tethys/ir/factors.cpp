@@ -1,0 +1,18 @@
+#include "ir/factors.h"
+
+namespace tethys {
+
+Factors elementwise_factors(const Dims& dims, size_t operands, Linear linear) {
+  Factors f;
+  TensorFactors tensor;
+  for (int64_t d : dims) {
+    tensor.push_back({static_cast<int>(f.factors.size())});
+    f.factors.push_back({FactorKind::Pass, d, Reduction::Sum});
+  }
+  f.operands.assign(operands, tensor);
+  f.results = {tensor};
+  f.linear = linear;
+  return f;
+}
+
+}  // namespace tethys

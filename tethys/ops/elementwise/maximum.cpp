@@ -1,0 +1,31 @@
+#include "ops/elementwise/compare.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/select.h"
+
+namespace tethys {
+namespace {
+
+Cotangents vjp(const VjpContext& c) {
+  // The first operand takes the gradient where both are equal.
+  const Value g = *c.cotangents[0];
+  const Value first = greater_equal(c.operands[0], c.operands[1]);
+  const Value zero = splat_like(g, 0);
+  return {select(first, g, zero), select(first, zero, g)};
+}
+
+std::vector<Sample> samples() { return binary_samples(-1, 1); }
+
+}  // namespace
+
+const OpRecord maximum_op = {
+    .name = "maximum",
+    .stablehlo = "stablehlo.maximum",
+    .infer = infer_elementwise,
+    .emit = emit_plain,
+    .gradient = Gradient::Rule,
+    .vjp = vjp,
+    .factors = factors_nonlinear,
+    .samples = samples,
+};
+
+}  // namespace tethys

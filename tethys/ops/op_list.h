@@ -1,0 +1,64 @@
+// The one list of ops. A line here and a file that defines `const OpRecord NAME_op` add an op: UNARY and BINARY lines
+// also declare the function that records it, on strict Values and on friendly Tensors.
+#pragma once
+
+#define TETHYS_OPS(UNARY, BINARY, OTHER) \
+  UNARY(absolute)                        \
+  UNARY(bit_not)                         \
+  UNARY(cosine)                          \
+  UNARY(erf_inv)                         \
+  UNARY(exponential)                     \
+  UNARY(floor)                           \
+  UNARY(is_finite)                       \
+  UNARY(logarithm)                       \
+  UNARY(logistic)                        \
+  UNARY(negate)                          \
+  UNARY(rsqrt)                           \
+  UNARY(sign)                            \
+  UNARY(sine)                            \
+  UNARY(sqrt)                            \
+  UNARY(tanh)                            \
+  BINARY(add)                            \
+  BINARY(bit_and)                        \
+  BINARY(bit_or)                         \
+  BINARY(bit_xor)                        \
+  BINARY(divide)                         \
+  BINARY(maximum)                        \
+  BINARY(minimum)                        \
+  BINARY(multiply)                       \
+  BINARY(power)                          \
+  BINARY(remainder)                      \
+  BINARY(shift_left)                     \
+  BINARY(shift_right_logical)            \
+  BINARY(subtract)                       \
+  OTHER(all_gather)                      \
+  OTHER(all_reduce)                      \
+  OTHER(all_to_all)                      \
+  OTHER(axis_index)                      \
+  OTHER(broadcast)                       \
+  OTHER(checkpoint)                      \
+  OTHER(collective_permute)              \
+  OTHER(compare)                         \
+  OTHER(concatenate)                     \
+  OTHER(constant)                        \
+  OTHER(convert)                         \
+  OTHER(custom_call)                     \
+  OTHER(dot)                             \
+  OTHER(dynamic_slice)                   \
+  OTHER(dynamic_update_slice)            \
+  OTHER(gather)                          \
+  OTHER(iota)                            \
+  OTHER(kernel)                          \
+  OTHER(optimization_barrier)            \
+  OTHER(pad)                             \
+  OTHER(redistribute)                    \
+  OTHER(reduce)                          \
+  OTHER(reduce_scatter)                  \
+  OTHER(reshape)                         \
+  OTHER(scan)                            \
+  OTHER(scatter_add)                     \
+  OTHER(select)                          \
+  OTHER(slice)                           \
+  OTHER(splat)                           \
+  OTHER(transpose)                       \
+  OTHER(while_loop)

@@ -1,0 +1,56 @@
+#include "ops/shape/splat.h"
+
+#include "ops/registry.h"
+#include "ops/samples.h"
+
+namespace tethys {
+
+struct SplatAttributes {
+  double value;
+  bool operator==(const SplatAttributes&) const = default;
+};
+static std::string describe(const SplatAttributes& a) { return fmt::format("{}", a.value); }
+
+namespace {
+
+std::vector<TensorType> infer(const OpCall& call) {
+  require(call.operands.empty() && call.declared.size() == 1, "a splat has no operands and one declared type");
+  return call.declared;
+}
+
+std::vector<stablehlo::Ssa> emit(EmitContext& c) {
+  return {c.writer.splat(c.results[0], c.call.attributes.as<SplatAttributes>().value)};
+}
+
+Factors factors(const OpCall& call) { return elementwise_factors(call.declared[0].dims, 0, Linear::No); }
+
+std::vector<Sample> samples() {
+  return {{.name = "matrix",
+           .operands = {},
+           .attributes = SplatAttributes{1.5},
+           .declared = {{DType::F64, {4, 8}}},
+           .regions = {}}};
+}
+
+}  // namespace
+
+const OpRecord splat_op = {
+    .name = "splat",
+    .infer = infer,
+    .emit = emit,
+    .factors = factors,
+    .samples = samples,
+    .recompute = true,
+    .generator = true,
+};
+
+Value splat(Graph& graph, TensorType type, double value) {
+  return graph.append(splat_op, SplatAttributes{value}, {}, {}, {std::move(type)})[0];
+}
+
+bool is_zero_splat(const Graph& graph, ValueId value) {
+  const Node& node = graph.producer(value);
+  return node.op == &splat_op && node.attributes.as<SplatAttributes>().value == 0;
+}
+
+}  // namespace tethys
