@@ -112,9 +112,12 @@ class Builder {
       document.hash = hash_hex(text);
     });
     size_t files = documents_.size();
+    std::string first = documents_[0].path;
     std::erase_if(documents_, [](const Document& document) { return document.size == 0; });
-    if (documents_.empty())
-      user_error("the corpus is empty: {} files match {}, and none holds text", files, corpus_.files[0]);
+    if (documents_.empty()) {
+      user_error("the corpus is empty: of the {} files that data.text names, such as {}, none holds text", files,
+                 first);
+    }
   }
 
   // The documents with the lowest hashes are held out; copies of one document stay together, with the training text
@@ -124,8 +127,8 @@ class Builder {
     for (const Document& document : documents_) hashes.push_back(document.hash);
     std::sort(hashes.begin(), hashes.end());
     auto held_out = static_cast<size_t>(corpus_.validation_share * static_cast<double>(hashes.size()) + 0.5);
-    if (corpus_.validation_share > 0 && hashes.size() >= 2)
-      held_out = std::clamp<size_t>(held_out, 1, hashes.size() - 1);
+    bool at_least_one = corpus_.validation_share > 0 && hashes.size() >= 2;
+    if (at_least_one) held_out = std::clamp<size_t>(held_out, 1, hashes.size() - 1);
     std::array<std::vector<Document>, 2> parts;
     for (const Document& document : documents_) {
       bool validation = held_out > 0 && held_out < hashes.size() && document.hash < hashes[held_out];
@@ -184,7 +187,8 @@ class Builder {
 
 // The index at `path`, if it is there, whole and of what `expected` says.
 std::optional<TokenIndex> open_existing(const std::string& path, const Footer& expected) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
   auto file = std::make_shared<const MappedFile>(path);
   std::span<const std::byte> bytes = file->bytes();
   Footer footer;
@@ -208,7 +212,8 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
                              {reinterpret_cast<const uint64_t*>(starts.data()), part.documents}, file, std::move(name));
   };
   index.training = next_part(footer.parts[0], "the training text");
-  index.validation = next_part(footer.parts[1], "the validation text");
+  index.validation =
+      next_part(footer.parts[1], fmt::format("the validation text (data.holdout {})", footer.validation_share));
   index.training_bytes = static_cast<int64_t>(footer.parts[0].text_bytes);
   index.validation_bytes = static_cast<int64_t>(footer.parts[1].text_bytes);
   return index;
@@ -218,7 +223,7 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
 
 TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus) {
   if (!(corpus.validation_share >= 0 && corpus.validation_share < 1)) {
-    user_error("the share of documents held out for validation is {}: expected at least 0 and less than 1",
+    user_error("data.holdout, the share of documents kept for validation, is {}: expected at least 0 and less than 1",
                corpus.validation_share);
   }
   std::vector<std::string> files = find_text_files(corpus.files);

@@ -211,7 +211,7 @@ TEST_F(Index, PassesOverEmptyFiles) {
 TEST_F(Index, OfEmptyFilesOnlyIsRefused) {
   write("a.txt", "");
   write("b.txt", "");
-  EXPECT_THAT(error_of_open(), HasSubstr("the corpus is empty: 2 files match"));
+  EXPECT_THAT(error_of_open(), HasSubstr("the corpus is empty: of the 2 files"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cache"));
 }
 

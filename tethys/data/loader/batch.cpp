@@ -53,8 +53,8 @@ BatchMaker::BatchMaker(TokenStream stream, const BatchShape& shape) : stream_(st
   rows_ = std::max<int64_t>(0, stream_.size() - 1) / shape_.seq_len;
   if (rows_ == 0) {
     user_error(
-        "{} is too short: {} tokens in {} documents, and a row of sequence length {} needs {}; add text, or lower the "
-        "sequence length",
+        "{} is too short: {} tokens in {} documents, and a row of training.seq_len {} needs {}; add text, or lower "
+        "training.seq_len",
         stream_.name().empty() ? "the text" : stream_.name(), stream_.size(), stream_.documents(), shape_.seq_len,
         shape_.seq_len + 1);
   }

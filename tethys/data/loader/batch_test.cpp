@@ -144,7 +144,7 @@ std::string error_of(const TokenStream& stream, const BatchShape& shape) {
 TEST(Batch, ATextWithoutAFullRowIsRefusedWithTheCounts) {
   EXPECT_THAT(
       error_of(three_documents(), {.seq_len = 11}),
-      HasSubstr("three documents is too short: 11 tokens in 3 documents, and a row of sequence length 11 needs 12"));
+      HasSubstr("three documents is too short: 11 tokens in 3 documents, and a row of training.seq_len 11 needs 12"));
   EXPECT_EQ(error_of(three_documents(), {.seq_len = 10}), "no error");
   EXPECT_THAT(error_of(TokenStream(), {.seq_len = 1}), HasSubstr("0 tokens in 0 documents"));
 }

@@ -53,15 +53,17 @@ void search(const fs::path& pattern, std::vector<std::string>& found) {
     if (hidden || too_deep) entry.disable_recursion_pending();
     if (!hidden && !is_folder(path) && glob_match(pattern.string(), path.string(), '/')) found.push_back(path.string());
   }
-  if (error)
+  if (error) {
     user_error("cannot read a folder below {} (for {}): {}", begin.string(), pattern.string(), error.message());
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> find_text_files(const std::vector<std::string>& patterns) {
-  if (patterns.empty())
-    user_error("no text files are named: expected at least one path or glob, such as corpus/**/*.txt");
+  if (patterns.empty()) {
+    user_error("data.text names no files: expected at least one path or glob, such as corpus/**/*.txt");
+  }
   std::vector<std::string> found;
   for (const std::string& pattern : patterns) {
     size_t before = found.size();

@@ -45,8 +45,9 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
 std::string Tokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
   for (int32_t id : ids) {
-    if (id < 0 || id >= vocab_size())
+    if (id < 0 || id >= vocab_size()) {
       user_error("cannot decode the id {}: the vocabulary has {} ids", id, vocab_size());
+    }
     auto index = static_cast<size_t>(id);
     text += index < bpe_.tokens.size() ? bpe_.tokens[index] : bpe_.specials[index - bpe_.tokens.size()];
   }
@@ -61,8 +62,9 @@ std::optional<int32_t> Tokenizer::special(std::string_view text) const {
 
 int32_t Tokenizer::end_of_text() const {
   std::optional<int32_t> id = special(kEndOfText);
-  if (!id)
+  if (!id) {
     user_error("the tokenizer has no special token {}, which ends each document; add it to added_tokens", kEndOfText);
+  }
   return *id;
 }
 

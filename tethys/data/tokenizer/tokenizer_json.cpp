@@ -67,8 +67,9 @@ class Reader {
   }
 
   void expect_false(const Json& object, const char* name, std::string_view what) const {
-    if (object.contains(name) && !object[name].is_null() && object[name] != false)
+    if (object.contains(name) && !object[name].is_null() && object[name] != false) {
       unsupported(what, object[name], "false");
+    }
   }
 
   const Splitter* read_splitter() const {
@@ -120,8 +121,9 @@ class Reader {
     std::unordered_map<std::string, int32_t> ids;
     for (size_t id = 0; id < bpe.tokens.size(); ++id) ids[bpe.tokens[id]] = static_cast<int32_t>(id);
     for (int byte = 0; byte < 256; ++byte) {
-      if (!ids.contains(std::string(1, static_cast<char>(byte))))
+      if (!ids.contains(std::string(1, static_cast<char>(byte)))) {
         invalid("the vocabulary has no token for byte {}", byte);
+      }
     }
     auto id_of = [&](const std::string& bytes, const Json& merge) {
       auto found = ids.find(bytes);
