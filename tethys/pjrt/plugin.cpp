@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -86,9 +87,14 @@ std::optional<std::array<int64_t, 3>> Plugin::stablehlo_minimum_version() const 
 }
 
 const PJRT_Extension_Base* Plugin::find_extension(int type) const {
-  const PJRT_Extension_Base* extension = api_->extension_start;
-  while (extension != nullptr && static_cast<int>(extension->type) != type) extension = extension->next;
-  return extension;
+  for (const PJRT_Extension_Base* e = api_->extension_start; e != nullptr; e = e->next) {
+    // A newer plugin has types that our enum does not know, and loading such a value as the enum is undefined.
+    int own = 0;
+    static_assert(sizeof(own) == sizeof(e->type));
+    std::memcpy(&own, &e->type, sizeof(own));
+    if (own == type) return e;
+  }
+  return nullptr;
 }
 
 }  // namespace tethys::pjrt
