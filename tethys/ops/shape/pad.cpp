@@ -1,5 +1,6 @@
 #include <fmt/ranges.h>
 
+#include "ops/reduce/reduce.h"
 #include "ops/registry.h"
 #include "ops/samples.h"
 #include "ops/shape/shape.h"
@@ -40,12 +41,20 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
                       {"interior_padding", stablehlo::i64_array(Dims(a.low.size(), 0))}});
 }
 
-// The padding value gets no gradient: it is always a constant.
+// The padding value's gradient is whatever of the cotangent lies outside of x.
 Cotangents vjp(const VjpContext& c) {
   const PadAttributes& a = of(c.call);
+  const Value g = *c.cotangents[0];
   Dims limit = a.low;
-  for (size_t d = 0; d < limit.size(); ++d) limit[d] += c.operands[0].dims()[d];
-  return {slice(*c.cotangents[0], a.low, limit), std::nullopt};
+  Dims all;
+  for (size_t d = 0; d < limit.size(); ++d) {
+    limit[d] += c.operands[0].dims()[d];
+    all.push_back(static_cast<int64_t>(d));
+  }
+  const Value inside = slice(g, a.low, limit);
+  Cotangents result = {inside, std::nullopt};
+  if (c.wanted[1]) result[1] = subtract(reduce_sum(g, all), reduce_sum(inside, all));
+  return result;
 }
 
 // Not linear: a padding value other than zero would be added once per device.
