@@ -28,7 +28,9 @@ std::vector<TensorType> infer(const OpCall& call) {
 Cotangents vjp(const VjpContext& c) {
   const auto& a = redistribute_attributes(c.call.attributes);
   const Value g = convert(*c.cotangents[0], a.backward_dtype.value_or(c.operands[0].dtype()));
-  return {redistribute_like(g, c.operands[0]), std::nullopt};
+  Cotangents result(c.operands.size());
+  result[0] = redistribute_like(g, c.operands[0]);
+  return result;
 }
 
 std::vector<Sample> samples() {
