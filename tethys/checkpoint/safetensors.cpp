@@ -168,6 +168,7 @@ WrittenFile write_safetensors(const Path& path, std::vector<SafetensorsSource> t
   write(std::as_bytes(std::span(header)));
   std::vector<std::byte> buffer;
   for (const SafetensorsSource& t : tensors) {
+    if (t.type.bytes() == 0) continue;
     buffer.resize(std::max(buffer.size(), static_cast<size_t>(t.type.bytes())));
     const std::span<std::byte> bytes(buffer.data(), static_cast<size_t>(t.type.bytes()));
     t.read(bytes);

@@ -53,7 +53,8 @@ class SafetensorsFile {
 struct SafetensorsSource {
   std::string name;
   TensorType type;
-  // Fills the tensor's bytes; called once, when its turn comes, so that one tensor at a time is in memory.
+  // Fills the tensor's bytes; called once, when its turn comes, so that one tensor at a time is in memory. Not called
+  // for an empty tensor.
   std::function<void(std::span<std::byte>)> read;
 };
 

@@ -31,7 +31,8 @@ struct PieceSource {
   std::string name;
   TensorType type;  // of the whole, global tensor
   Window window;
-  std::function<void(std::span<std::byte>)> read;  // fills the window's bytes, row-major; called once
+  // Fills the window's bytes, row-major; called once, unless there are none.
+  std::function<void(std::span<std::byte>)> read;
 };
 
 class CheckpointStore {
