@@ -48,9 +48,11 @@ Value splat(Graph& graph, TensorType type, double value) {
   return graph.append(splat_op, SplatAttributes{value}, {}, {}, {std::move(type)})[0];
 }
 
+double splat_value(const Attributes& attributes) { return attributes.as<SplatAttributes>().value; }
+
 bool is_zero_splat(const Graph& graph, ValueId value) {
   const Node& node = graph.producer(value);
-  return node.op == &splat_op && node.attributes.as<SplatAttributes>().value == 0;
+  return node.op == &splat_op && splat_value(node.attributes) == 0;
 }
 
 }  // namespace tethys

@@ -8,6 +8,8 @@ namespace tethys {
 
 // Every element equal to `value`, rounded to the dtype.
 Value splat(Graph& graph, TensorType type, double value);
+// The value of a splat node.
+double splat_value(const Attributes& attributes);
 
 // Whether it is a splat of zeros.
 bool is_zero_splat(const Graph& graph, ValueId value);

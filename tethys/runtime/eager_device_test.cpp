@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "ops/control/redistribute.h"
+#include "ops/control/scan.h"
+#include "ops/dot/dot.h"
+#include "ops/reduce/reduce.h"
+#include "ops/registry.h"
+#include "ops/shape/splat.h"
+#include "runtime/eager.h"
+#include "runtime/testing.h"
+#include "transforms/grad.h"
+
+namespace tethys {
+namespace {
+
+using testing::client;
+using testing::mesh_of;
+using testing::put;
+
+const HostTensor kX = HostTensor::of<double>({4}, {0.5, -1, 2, 0});
+
+double number(const HostTensor& t) { return t.to_doubles().at(0); }
+
+TEST(Eager, ValuesAreThereAsSoonAsTheyAreRecorded) {
+  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  const Value x = graph.input(kX.type(), "x");
+  eager.bind_input(x, put(executor, kX, {}));
+  const Value y = multiply(x, x);
+  EXPECT_EQ(eager.read(y), HostTensor::of<double>({4}, {0.25, 1, 4, 0}));
+  EXPECT_EQ(number(eager.read(reduce_sum(y, {0}))), 5.25);
+}
+
+TEST(Eager, OnlyTheNumberChangesSoNothingIsCompiled) {
+  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  const Value x = graph.input(kX.type(), "x");
+  eager.bind_input(x, put(executor, kX, {}));
+  const Value first = multiply(x, splat(graph, x.type(), 0.1));
+  const int64_t compiles = executor.counters().compiles;
+  const Value second = multiply(x, splat(graph, x.type(), 0.25));
+  EXPECT_EQ(executor.counters().compiles, compiles);
+  EXPECT_EQ(eager.read(first), HostTensor::of<double>({4}, {0.5 * 0.1, -0.1, 0.2, 0}));
+  EXPECT_EQ(eager.read(second), HostTensor::of<double>({4}, {0.125, -0.25, 0.5, 0}));
+}
+
+TEST(Eager, PartialArraysFlowFromOpToOp) {
+  Executor executor(client(), mesh_of(4), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  const Value x = graph.input(kX.type(), "x");
+  eager.bind_input(x, put(executor, kX, {shard(0)}));
+  const Value sum = reduce_sum(x, {0});
+  EXPECT_EQ(eager.array(sum).placement(), Placement{partial()});
+  const Value twice = add(sum, sum);
+  EXPECT_EQ(eager.array(twice).placement(), Placement{partial()});
+  EXPECT_EQ(number(eager.read(twice)), 3);
+  const Value square = multiply(twice, twice);  // not linear: summed first
+  EXPECT_EQ(number(eager.read(square)), 9);
+}
+
+TEST(Eager, RedistributeRunsItsCollective) {
+  Executor executor(client(), mesh_of(4), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  const Value x = graph.input(kX.type(), "x");
+  eager.bind_input(x, put(executor, kX, {shard(0)}));
+  const Value whole = redistribute(x, {replicate()});
+  EXPECT_EQ(eager.array(whole).placement(), Placement{replicate()});
+  EXPECT_EQ(read_shard(eager.array(whole), 3), kX);
+}
+
+// Σ of h after three steps of h ← tanh(h · w + x), and its gradients, against a hand-written loop.
+TEST(Eager, GradientsOfAScanThatGrowsItsResultsAreThoseOfACentralDifference) {
+  auto loss = [](double w, double h) {
+    for (double x : {0.1, -0.2, 0.3}) h = std::tanh(h * w + x);
+    return h;
+  };
+  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  const TensorType scalar{DType::F64, {}};
+  const Value w = graph.input(scalar, "w");
+  const Value h = graph.input(scalar, "h");
+  const Value xs = graph.input({DType::F64, {3}}, "xs");
+  eager.bind_input(w, put(executor, HostTensor::scalar(0.7), {}));
+  eager.bind_input(h, put(executor, HostTensor::scalar(0.4), {}));
+  eager.bind_input(xs, put(executor, HostTensor::of<double>({3}, {0.1, -0.2, 0.3}), {}));
+  const ScanResults out = scan(graph, 3, {{w}, {h}, {xs}}, [](Graph&, const ScanOperands& in) {
+    return ScanResults{{tanh(add(multiply(in.carries[0], in.consts[0]), in.xs[0]))}, {}};
+  });
+  EXPECT_NEAR(number(eager.read(out.carries[0])), loss(0.7, 0.4), 1e-14);
+  const std::vector<Value> wrt = {w, h};
+  const auto grads = gradients(out.carries[0], wrt, {});
+  constexpr double kStep = 1e-6;
+  EXPECT_NEAR(number(eager.read(*grads[0])), (loss(0.7 + kStep, 0.4) - loss(0.7 - kStep, 0.4)) / (2 * kStep), 1e-9);
+  EXPECT_NEAR(number(eager.read(*grads[1])), (loss(0.7, 0.4 + kStep) - loss(0.7, 0.4 - kStep)) / (2 * kStep), 1e-9);
+}
+
+TEST(Eager, EveryNodeIsInspected) {
+  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  std::string first_bad;
+  eager.set_inspector([&](Graph& g, NodeId node, const std::vector<Array>& results) {
+    if (first_bad.empty() && !std::isfinite(number(to_host(results[0])))) {
+      first_bad = fmt::format("{} of {}", g.node(node).op->name, g.node(node).scope);
+    }
+  });
+  const Value x = graph.input({DType::F64, {}}, "x");
+  eager.bind_input(x, put(executor, HostTensor::scalar(-1.0), {}));
+  const Scope scope(graph, "norm");
+  add(logarithm(negate(negate(x))), x);
+  EXPECT_EQ(first_bad, "logarithm of norm");
+}
+
+TEST(Eager, ErrorsNameTheOpAndItsModule) {
+  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  const Value x = graph.input(kX.type(), "x");
+  const Scope scope(graph, "layers.0.attention");
+  try {
+    tanh(x);
+    FAIL() << "x has no data";
+  } catch (const InternalError& e) {
+    EXPECT_NE(std::string(e.what()).find("in tanh of layers.0.attention"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Eager, WhatIsReleasedIsFreed) {
+  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+  Graph graph;
+  EagerObserver eager(executor, graph);
+  const Value x = graph.input(kX.type(), "x");
+  eager.bind_input(x, put(executor, kX, {}));
+  const Value y = negate(x);
+  EXPECT_EQ(executor.ledger().live(pjrt::MemoryKind::Default), 64);
+  eager.release(y);
+  EXPECT_EQ(executor.ledger().live(pjrt::MemoryKind::Default), 32);
+  EXPECT_THROW(eager.read(y), InternalError);
+}
+
+}  // namespace
+}  // namespace tethys

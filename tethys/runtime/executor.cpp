@@ -1,0 +1,176 @@
+#include "runtime/executor.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "runtime/graph_identity.h"
+#include "transforms/dead_code.h"
+
+namespace tethys {
+namespace {
+
+constexpr std::string_view kModes[] = {"eager", "deferred", "compile", "graph"};
+
+}  // namespace
+
+std::string_view name_of(Mode mode) { return kModes[static_cast<size_t>(mode)]; }
+
+Mode parse_mode(std::string_view name) {
+  for (Mode mode : {Mode::Eager, Mode::Deferred, Mode::Compile, Mode::Graph}) {
+    if (name_of(mode) == name) return mode;
+  }
+  user_error("unknown mode '{}'; known are eager, deferred, compile, graph", name);
+}
+
+Executor::Executor(std::shared_ptr<const pjrt::Client> client, const Mesh& mesh, Capabilities capabilities,
+                   ExecutorOptions options)
+    : devices_(std::make_shared<const DeviceMesh>(client, mesh)),
+      capabilities_(std::move(capabilities)),
+      options_(std::move(options)),
+      cache_(std::move(client), options_.cache_folder, options_.handlers, options_.environment) {
+  if (options_.mode == Mode::Deferred || options_.mode == Mode::Compile) {
+    user_error("mode '{}' is not available yet; use --mode graph, or --mode eager to run op by op",
+               name_of(options_.mode));
+  }
+}
+
+Executor::~Executor() {
+  // A failure here has shown in the results of the run, or nobody has asked for them: events wait when dropped.
+  in_flight_.clear();
+}
+
+std::shared_ptr<const CompiledProgram> Executor::compile(const Program& program) {
+  const Timed timed(devices_->time().compile);
+  require(program.mesh == mesh(), "a program for mesh {} on mesh {}", to_string(program.mesh), to_string(mesh()));
+  auto compiled = std::make_shared<CompiledProgram>();
+  compiled->loaded = cache_.get(program, compile_options(mesh(), options_.compiler_options));
+  compiled->inputs = program.inputs;
+  compiled->outputs = program.outputs;
+  compiled->aliases = program.aliases;
+  compiled->aliases.resize(program.inputs.size(), -1);
+  return compiled;
+}
+
+void Executor::check_arguments(const CompiledProgram& program, const std::vector<Array>& arguments) const {
+  require(arguments.size() == program.inputs.size(), "{} arguments for a program of {}", arguments.size(),
+          program.inputs.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Port& port = program.inputs[i];
+    const Array& array = arguments[i];
+    require(array.type() == port.type && array.placement() == port.placement,
+            "argument {} '{}' is {}{}, the program takes {}{}", i, port.name, to_string(array.type()),
+            to_string(array.placement()), to_string(port.type), to_string(port.placement));
+    require(array.devices()->same_devices(*devices_), "argument {} '{}' lies on other devices", i, port.name);
+    require(!array.consumed(), "argument {} '{}' was donated to an earlier run", i, port.name);
+    if (program.aliases[i] < 0) continue;
+    for (size_t j = 0; j < arguments.size(); ++j) {
+      require(i == j || !array.same(arguments[j]), "argument {} '{}' is donated, and passed again as '{}'", i,
+              port.name, program.inputs[j].name);
+    }
+  }
+}
+
+// For each device of the executable, the index of its buffer in an Array.
+std::vector<size_t> Executor::device_order(const CompiledProgram& program) const {
+  const std::vector<int64_t>& own = devices_->devices();
+  std::vector<size_t> order;
+  for (int64_t device : program.loaded->executable.devices()) {
+    const auto found = std::find(own.begin(), own.end(), device);
+    require(found != own.end(), "a program for mesh {} runs on device {}", to_string(mesh()), device);
+    order.push_back(static_cast<size_t>(found - own.begin()));
+  }
+  require(order.size() == own.size(), "a program runs on {} devices, the mesh addresses {}", order.size(), own.size());
+  return order;
+}
+
+pjrt::Execution Executor::launch(const CompiledProgram& program, std::vector<Array>& arguments) {
+  const std::vector<size_t> order = device_order(program);
+  std::vector<std::vector<pjrt::Argument>> lists(order.size());
+  for (std::vector<pjrt::Argument>& list : lists) list.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const bool donated = program.aliases[i] >= 0;
+    std::vector<pjrt::Buffer> taken;
+    if (donated) taken = arguments[i].consume();
+    for (size_t d = 0; d < order.size(); ++d) {
+      if (donated) {
+        lists[d].emplace_back(pjrt::Donated(std::move(taken[order[d]])));
+      } else {
+        lists[d].emplace_back(arguments[i].buffers()[order[d]]);
+      }
+    }
+  }
+  try {
+    const Timed timed(devices_->time().launch);
+    return program.loaded->executable.launch(lists);
+  } catch (...) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (program.aliases[i] < 0) continue;
+      std::vector<pjrt::Buffer> back(order.size());
+      for (size_t d = 0; d < order.size(); ++d) back[order[d]] = lists[d][i].take();
+      arguments[i].give_back(std::move(back));
+    }
+    throw;
+  }
+}
+
+std::vector<Array> Executor::run(const CompiledProgram& program, std::vector<Array> arguments) {
+  check_arguments(program, arguments);
+  while (static_cast<int64_t>(in_flight_.size()) >= options_.runs_in_flight) wait_for_oldest();
+
+  const pjrt::MemoryStats& memory = program.memory();
+  const auto devices = static_cast<int64_t>(devices_->devices().size());
+  ledger().run(devices * (memory.temporaries + memory.outputs - memory.aliased));
+
+  pjrt::Execution execution = launch(program, arguments);
+  in_flight_.push_back(std::move(execution.done));
+
+  const std::vector<size_t> order = device_order(program);
+  std::vector<Array> results;
+  for (size_t r = 0; r < program.outputs.size(); ++r) {
+    std::vector<pjrt::Buffer> buffers(order.size());
+    for (size_t d = 0; d < order.size(); ++d) buffers[order[d]] = std::move(execution.results[d].at(r));
+    const auto donor = std::find(program.aliases.begin(), program.aliases.end(), static_cast<int64_t>(r));
+    const ArrayKind kind =
+        donor == program.aliases.end() ? ArrayKind::Result : arguments[donor - program.aliases.begin()].kind();
+    const Port& port = program.outputs[r];
+    results.emplace_back(devices_, port.type, port.placement, std::move(buffers), kind);
+  }
+  return results;
+}
+
+std::vector<Array> Executor::run(const Program& program, std::vector<Array> arguments) {
+  return run(*compile(program), std::move(arguments));
+}
+
+std::vector<Array> Executor::call(const Graph& recorded, std::vector<Array> arguments,
+                                  const std::vector<int64_t>& aliases) {
+  const std::shared_ptr<Graph> graph = without_dead_code(recorded);
+  require(arguments.size() == graph->inputs().size(), "{} arguments for a graph of {} inputs", arguments.size(),
+          graph->inputs().size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const ValueId input = graph->inputs()[i];
+    if (!graph->info(input).placement) graph->set_placement(input, arguments[i].placement());
+  }
+  std::vector<Called>& candidates = called_[graph_hash(*graph)];
+  for (const Called& known : candidates) {
+    if (known.aliases == aliases && same_program(*known.graph, *graph)) {
+      return run(*known.program, std::move(arguments));
+    }
+  }
+  const auto program = compile(make_program(*graph, mesh(), capabilities_, aliases));
+  candidates.push_back({graph, aliases, program});
+  return run(*program, std::move(arguments));
+}
+
+void Executor::wait_for_oldest() {
+  const Timed timed(devices_->time().wait);
+  std::vector<pjrt::Event> done = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  pjrt::await_all(done);
+}
+
+void Executor::wait() {
+  while (!in_flight_.empty()) wait_for_oldest();
+}
+
+}  // namespace tethys

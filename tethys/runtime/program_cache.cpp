@@ -1,0 +1,154 @@
+#include "runtime/program_cache.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <span>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "pjrt/error.h"
+#include "pjrt/ffi.h"
+
+namespace tethys {
+namespace {
+
+// What a file begins with; the hash of the rest follows. A plugin may crash on bytes that it did not write.
+constexpr std::string_view kMagic = "tethys program 1\n";
+constexpr size_t kHashDigits = 32;
+
+// Each part with its length before it, so that no two lists of parts run together alike.
+class KeyHasher {
+ public:
+  void add(std::string_view part) {
+    const uint64_t length = part.size();
+    hasher_.update(std::as_bytes(std::span(&length, 1)));
+    hasher_.update(std::as_bytes(std::span(part)));
+  }
+  std::string hex() const { return hasher_.hex(); }
+
+ private:
+  Hasher hasher_;
+};
+
+}  // namespace
+
+std::string cpu_identity() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string model;
+  std::string flags;
+  for (std::string line; std::getline(file, line) && (model.empty() || flags.empty());) {
+    if (line.starts_with("model name")) model = line;
+    if (line.starts_with("flags") || line.starts_with("Features")) flags = line;
+  }
+  return model + "\n" + flags;
+}
+
+pjrt::CompileOptions compile_options(const Mesh& mesh, const pjrt::OptionOverrides& compiler_options) {
+  return {.num_replicas = 1,
+          .num_partitions = mesh.size(),
+          .use_spmd_partitioning = mesh.size() > 1,
+          .env_option_overrides = compiler_options};
+}
+
+std::string program_key(const std::string& text, const pjrt::CompileOptions& options, const CompilerIdentity& compiler,
+                        const std::vector<Handler>& handlers) {
+  KeyHasher hasher;
+  hasher.add(text);
+  hasher.add(pjrt::serialize(options));
+  hasher.add(compiler.platform);
+  hasher.add(compiler.plugin);
+  hasher.add(compiler.cpu);
+  hasher.add(std::to_string(compiler.devices));
+  hasher.add(compiler.environment);
+  for (const Handler& handler : handlers) {
+    hasher.add(handler.target);
+    hasher.add(handler.version);
+  }
+  return hasher.hex();
+}
+
+ProgramCache::ProgramCache(std::shared_ptr<const pjrt::Client> client, Path folder, std::vector<Handler> handlers,
+                           std::string environment)
+    : client_(std::move(client)),
+      folder_(std::move(folder)),
+      handlers_(std::move(handlers)),
+      compiler_{client_->platform_name() + " " + client_->platform_version(), client_->plugin()->version(),
+                cpu_identity(), static_cast<int64_t>(client_->devices().size()), std::move(environment)} {
+  // Before anything is loaded: a stored program looks its handlers up then.
+  for (const Handler& handler : handlers_) {
+    pjrt::register_ffi_handler(client_->plugin(), handler.target,
+                               reinterpret_cast<pjrt::FfiHandler*>(handler.function));
+  }
+}
+
+std::vector<Handler> ProgramCache::handlers_of(const Program& program) const {
+  std::vector<std::string> targets = program.custom_calls;
+  std::sort(targets.begin(), targets.end());
+  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  std::vector<Handler> called;
+  for (const std::string& target : targets) {
+    const auto found =
+        std::find_if(handlers_.begin(), handlers_.end(), [&](const Handler& h) { return h.target == target; });
+    require(found != handlers_.end(), "a program calls '{}', for which the Executor was given no handler", target);
+    called.push_back(*found);
+  }
+  return called;
+}
+
+std::shared_ptr<const LoadedProgram> ProgramCache::get(const Program& program, const pjrt::CompileOptions& options) {
+  const std::string key = program_key(program.text, options, compiler_, handlers_of(program));
+  if (const auto found = programs_.find(key); found != programs_.end()) {
+    ++counters_.memory_hits;
+    return found->second;
+  }
+  const Path path = folder_.empty() ? Path() : folder_ / (key + ".program");
+  std::shared_ptr<const LoadedProgram> loaded = path.empty() ? nullptr : load(path);
+  if (loaded) {
+    ++counters_.disk_hits;
+  } else {
+    const auto start = std::chrono::steady_clock::now();
+    pjrt::LoadedExecutable executable = client_->compile(program.text, options);
+    counters_.compile_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ++counters_.compiles;
+    if (!path.empty()) store(path, executable.executable());
+    const pjrt::MemoryStats memory = executable.executable().memory_stats();
+    loaded = std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory});
+  }
+  programs_.emplace(key, loaded);
+  return loaded;
+}
+
+std::shared_ptr<const LoadedProgram> ProgramCache::load(const Path& path) {
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) return nullptr;
+  try {
+    const MappedFile file(path);
+    const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    const size_t header = kMagic.size() + kHashDigits;
+    if (content.size() > header && content.starts_with(kMagic)) {
+      const std::string_view payload = content.substr(header);
+      if (content.substr(kMagic.size(), kHashDigits) == hash_hex(payload)) {
+        pjrt::LoadedExecutable executable = client_->load(payload);
+        const pjrt::MemoryStats memory = executable.executable().memory_stats();
+        return std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory});
+      }
+    }
+  } catch (const Error&) {
+    // Compiled again below.
+  }
+  ++counters_.refused_files;
+  return nullptr;
+}
+
+void ProgramCache::store(const Path& path, const pjrt::Executable& executable) {
+  try {
+    make_directories(path.parent_path());
+    const std::string payload = executable.serialize();
+    write_file(path, std::string(kMagic) + hash_hex(payload) + payload);
+  } catch (const Error&) {
+    ++counters_.failed_stores;
+  }
+}
+
+}  // namespace tethys

@@ -1,0 +1,86 @@
+// ProgramCache: compiled programs by their content, in memory and, where it is given a folder, on disk. Two programs
+// share an entry when nothing that reaches the compiler differs: text, options, plugin, CPU, devices, handlers.
+//
+// A file that cannot be read, is damaged, or is refused by the plugin is a miss, never an error; so is a folder that
+// cannot be written. Used by one thread at a time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "pjrt/client.h"
+#include "pjrt/compile_options.h"
+#include "pjrt/executable.h"
+#include "transforms/lower.h"
+
+namespace tethys {
+
+// Foreign code that programs call by name.
+struct Handler {
+  std::string target;
+  void* function = nullptr;  // XLA_FFI_Handler*
+  std::string version;       // changes whenever the program's view of it does
+};
+
+// A compiled program as it lies in the cache.
+struct LoadedProgram {
+  pjrt::LoadedExecutable executable;
+  pjrt::MemoryStats memory;
+};
+
+// Whose compiler makes the code, and for which machine.
+struct CompilerIdentity {
+  std::string platform;
+  std::string plugin;  // version
+  std::string cpu;     // model and features
+  int64_t devices = 0;
+  std::string environment;  // what else decides the code, such as XLA_FLAGS
+};
+
+// The model and the feature flags of this machine's CPU.
+std::string cpu_identity();
+
+// How a program for this mesh is compiled.
+pjrt::CompileOptions compile_options(const Mesh& mesh, const pjrt::OptionOverrides& compiler_options = {});
+
+// 32 hex digits. `handlers` are those that the program calls.
+std::string program_key(const std::string& text, const pjrt::CompileOptions& options, const CompilerIdentity& compiler,
+                        const std::vector<Handler>& handlers);
+
+class ProgramCache {
+ public:
+  // Empty `folder`: in memory only. It is made when something is first stored.
+  ProgramCache(std::shared_ptr<const pjrt::Client> client, Path folder, std::vector<Handler> handlers,
+               std::string environment);
+
+  struct Counters {
+    int64_t memory_hits = 0;
+    int64_t disk_hits = 0;
+    int64_t compiles = 0;
+    int64_t refused_files = 0;   // found on disk but damaged, or not loaded by the plugin
+    int64_t failed_stores = 0;   // compiled, and not stored
+    double compile_seconds = 0;  // in the compiler alone
+    int64_t hits() const { return memory_hits + disk_hits; }
+  };
+  const Counters& counters() const { return counters_; }
+
+  // PjrtError if the compiler refuses the program. InternalError if it calls a handler that was not given.
+  std::shared_ptr<const LoadedProgram> get(const Program& program, const pjrt::CompileOptions& options);
+
+ private:
+  std::vector<Handler> handlers_of(const Program& program) const;
+  std::shared_ptr<const LoadedProgram> load(const Path& path);
+  void store(const Path& path, const pjrt::Executable& executable);
+
+  std::shared_ptr<const pjrt::Client> client_;
+  Path folder_;
+  std::vector<Handler> handlers_;
+  CompilerIdentity compiler_;
+  std::map<std::string, std::shared_ptr<const LoadedProgram>> programs_;
+  Counters counters_;
+};
+
+}  // namespace tethys
