@@ -105,6 +105,12 @@ function(tethys_program name main folder)
   if(EXISTS ${CMAKE_SOURCE_DIR}/tethys/${main})
     add_executable(${name} tethys/${main})
     target_link_libraries(${name} PRIVATE tethys_${folder})
+    foreach(test ${folder}_test ${folder}_device_test)  # they run the program, at TETHYS_PROGRAM
+      if(TARGET ${test})
+        add_dependencies(${test} ${name})
+        target_compile_definitions(${test} PRIVATE TETHYS_PROGRAM="$<TARGET_FILE:${name}>")
+      endif()
+    endforeach()
   endif()
 endfunction()
 

@@ -1,0 +1,53 @@
+#include "nn/attention.h"
+
+#include <cmath>
+
+#include "kernels/attention/attention.h"
+
+namespace tethys {
+
+void SelfAttentionConfig::visit(NodeVisitor& visitor) {
+  visitor.field("n_heads", n_heads);
+  visitor.field("n_kv_heads", n_kv_heads);
+  visitor.field("head_dim", head_dim);
+  visitor.child("wq", wq);
+  visitor.child("wk", wk);
+  visitor.child("wv", wv);
+  visitor.child("wo", wo);
+}
+
+std::unique_ptr<SelfAttention> SelfAttentionConfig::build(std::string name) const {
+  return std::make_unique<SelfAttention>(*this, std::move(name));
+}
+
+SelfAttention::SelfAttention(const SelfAttentionConfig& config, std::string name)
+    : Module(name),
+      n_heads_(config.n_heads),
+      n_kv_heads_(config.n_kv_heads),
+      head_dim_(config.head_dim),
+      wq_(config.wq->build(name + ".wq")),
+      wk_(config.wk->build(name + ".wk")),
+      wv_(config.wv->build(name + ".wv")),
+      wo_(config.wo->build(name + ".wo")) {
+  for (LinearLayer* linear : {wq_.get(), wk_.get(), wv_.get(), wo_.get()}) add(*linear);
+}
+
+// Shapes: B batch, S sequence, D width, H query heads, K key and value heads, E head size.
+Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
+  const Scope scope = enter(input.graph());
+  const Tensor x_BSD = entering(input);
+  auto heads = [&](LinearLayer& linear, int64_t count) {
+    return reshape(linear.forward(x_BSD), {x_BSD.size(0), x_BSD.size(1), count, head_dim_});
+  };
+  const Tensor q_BSHE = tag(rotate(heads(*wq_, n_heads_), sequence.rotations), "q");
+  const Tensor k_BSKE = tag(rotate(heads(*wk_, n_kv_heads_), sequence.rotations), "k");
+  const Tensor v_BSKE = tag(heads(*wv_, n_kv_heads_), "v");
+  const Attention result = attention({q_BSHE, k_BSKE, v_BSKE, sequence.positions_BS, sequence.positions_BS,
+                                      sequence.segments_BS, sequence.segments_BS},
+                                     1 / std::sqrt(static_cast<double>(head_dim_)));
+  tag(result.out_BSHD, "attention_out");
+  tag(result.log_sum_exp_BHS, "attention_out");  // saved with it, or the kernel would run again for it
+  return leaving(wo_->forward(reshape(result.out_BSHD, {x_BSD.size(0), x_BSD.size(1), n_heads_ * head_dim_})));
+}
+
+}  // namespace tethys

@@ -1,0 +1,34 @@
+// Attention: causal self-attention with rotary positions and grouped key and value heads.
+#pragma once
+
+#include <memory>
+
+#include "nn/linear.h"
+#include "nn/sequence.h"
+
+namespace tethys {
+
+class SelfAttention;
+
+struct SelfAttentionConfig : ConfigNode {
+  int64_t n_heads = 1;
+  int64_t n_kv_heads = 1;
+  int64_t head_dim = 1;
+  std::unique_ptr<LinearConfig> wq, wk, wv, wo;
+
+  std::string_view type_name() const override { return "SelfAttention"; }
+  void visit(NodeVisitor& visitor) override;
+  virtual std::unique_ptr<SelfAttention> build(std::string name) const;
+};
+
+class SelfAttention : public Module {
+ public:
+  SelfAttention(const SelfAttentionConfig& config, std::string name);
+  virtual Tensor forward(const Tensor& x_BSD, const Sequence& sequence);
+
+ private:
+  int64_t n_heads_, n_kv_heads_, head_dim_;
+  std::unique_ptr<LinearLayer> wq_, wk_, wv_, wo_;
+};
+
+}  // namespace tethys

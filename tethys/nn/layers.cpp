@@ -1,0 +1,72 @@
+#include "nn/layers.h"
+
+#include "ops/control/checkpoint.h"
+#include "ops/control/scan.h"
+
+namespace tethys {
+namespace {
+
+// What stands for the block's parameters in the graph.
+std::vector<Value> bound_values(Module& block, Graph& graph) {
+  std::vector<Value> values;
+  block.for_each_parameter([&](Parameter& parameter) {
+    const std::optional<Value> value = graph.bound(&parameter);
+    require(value.has_value(), "no value stands for parameter {} in this graph", parameter.name());
+    values.push_back(*value);
+  });
+  return values;
+}
+
+void bind_in(Graph& region, Module& block, std::span<const Value> values) {
+  size_t i = 0;
+  block.for_each_parameter([&](Parameter& parameter) { region.bind(&parameter, values[i++]); });
+}
+
+void append_to(std::vector<Value>& values, const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors) values.push_back(tensor.value());
+}
+
+Tensor scanned(const std::vector<Module*>& blocks, const Tensor& x, const std::vector<Tensor>& constants,
+               const RunLayer& run) {
+  Module& block = *blocks[0];
+  ScanOperands operands{{}, {x.value()}, bound_values(block, x.graph())};
+  append_to(operands.consts, constants);
+  const auto body = [&](Graph& region, const ScanOperands& in) {
+    bind_in(region, block, in.xs);
+    const Tensor next = run(0, in.carries[0], {in.consts.begin(), in.consts.end()});
+    return ScanResults{{next.value()}, {}};
+  };
+  return scan(x.graph(), static_cast<int64_t>(blocks.size()), operands, body).carries[0];
+}
+
+Tensor checkpointed(Module& block, size_t layer, const Tensor& x, const std::vector<Tensor>& constants,
+                    const RunLayer& run) {
+  std::vector<Value> operands = {x.value()};
+  append_to(operands, constants);
+  const std::vector<Value> parameters = bound_values(block, x.graph());
+  operands.insert(operands.end(), parameters.begin(), parameters.end());
+  const auto body = [&](Graph& region, const std::vector<Value>& in) {
+    const auto first = in.begin() + 1;
+    const auto split = first + static_cast<int64_t>(constants.size());
+    bind_in(region, block, {split, in.end()});
+    const Tensor next = run(layer, in[0], {first, split});
+    return std::vector<Value>{next.value()};
+  };
+  return checkpoint(x.graph(), operands, body)[0];
+}
+
+}  // namespace
+
+Tensor run_layers(const std::vector<Module*>& blocks, const Tensor& x, const std::vector<Tensor>& constants,
+                  const LayerOptions& options, const RunLayer& run) {
+  if (blocks.empty()) return x;
+  if (options.scan) return scanned(blocks, x, constants, run);
+  Tensor result = x;
+  for (size_t layer = 0; layer < blocks.size(); ++layer) {
+    result = options.checkpoint ? checkpointed(*blocks[layer], layer, result, constants, run)
+                                : run(layer, result, constants);
+  }
+  return result;
+}
+
+}  // namespace tethys

@@ -1,0 +1,48 @@
+#include "nn/loss/projection_loss.h"
+
+#include "kernels/linear_cross_entropy/linear_cross_entropy.h"
+
+namespace tethys {
+
+void ProjectionLossConfig::visit(NodeVisitor& visitor) {
+  visitor.field("dim", dim);
+  visitor.field("vocab_size", vocab_size);
+  visitor.field("tied", tied);
+  if (!tied) visitor.field("initial", to_string(initial));
+}
+
+std::unique_ptr<ProjectionLoss> ProjectionLossConfig::build(std::string name, const Parameter& embedding) const {
+  return std::make_unique<ProjectionLoss>(*this, std::move(name), embedding);
+}
+
+namespace {
+
+const Parameter& weight_of(const ProjectionLossConfig& config, const std::string& name, std::optional<Parameter>& own,
+                           const Parameter& embedding) {
+  const Dims dims{config.vocab_size, config.dim};
+  if (!config.tied) return own.emplace(name + ".weight", dims, config.initial);
+  require(embedding.dims() == dims, "{} {} tied to {} {}", name, to_string(dims), embedding.name(),
+          to_string(embedding.dims()));
+  return embedding;
+}
+
+}  // namespace
+
+ProjectionLoss::ProjectionLoss(const ProjectionLossConfig& config, std::string name, const Parameter& embedding)
+    : Module(name), weight_(weight_of(config, name, own_weight_, embedding)) {
+  if (own_weight_) add(*own_weight_);
+}
+
+Tensor ProjectionLoss::forward(const Tensor& input, const Tensor& labels_BS) {
+  const Scope scope = enter(input.graph());
+  const Tensor x_BSD = entering(input);
+  return linear_cross_entropy(x_BSD, weight_.in(x_BSD.graph()), labels_BS);
+}
+
+Tensor ProjectionLoss::logits(const Tensor& input) {
+  const Scope scope = enter(input.graph());
+  const Tensor x_BSD = entering(input);
+  return einsum("bsd,vd->bsv", x_BSD, weight_.in(x_BSD.graph()), wide(x_BSD.dtype()));
+}
+
+}  // namespace tethys

@@ -1,0 +1,113 @@
+#include "nn/parameter_store.h"
+
+#include <algorithm>
+
+namespace tethys {
+namespace {
+
+// The placement while computing: whole but for the plan's tensor-parallel dimension.
+Placement compute_placement(const Parameter& parameter, const Plan& plan, const Mesh& mesh) {
+  Placement placement = replicated(mesh);
+  const std::optional<int64_t> tp = mesh.find("tp");
+  if (!tp) return placement;
+  const AxisPlacement planned = planned_placement(plan, parameter.name());
+  placement[*tp] = planned;
+  if (!planned.is_shard()) return placement;
+  const int64_t ranks = mesh.axes()[*tp].size;
+  const int64_t size = parameter.dims().at(planned.dim);
+  if (size % ranks != 0) {
+    user_error(
+        "{} {}: dimension {} of size {} does not divide over parallelism.tensor_parallel_degree = {}; a degree that "
+        "divides {} would work",
+        parameter.name(), to_string(parameter.dims()), planned.dim, size, ranks, size);
+  }
+  return placement;
+}
+
+Placement storage_placement(const Parameter& parameter, const Placement& compute, const Mesh& mesh) {
+  Placement placement = compute;
+  const std::optional<int64_t> dp = mesh.find("dp_shard");
+  if (!dp) return placement;
+  const bool taken = std::any_of(compute.begin(), compute.end(), [](const AxisPlacement& p) { return p.is_shard(0); });
+  placement[*dp] = shard(taken && parameter.dims().size() > 1 ? 1 : 0);
+  return placement;
+}
+
+Dims padded_dims(const Dims& dims, const Placement& placement, const Mesh& mesh) {
+  Dims padded = dims;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t parts = shard_count(placement, mesh, static_cast<int64_t>(d));
+    padded[d] = (dims[d] + parts - 1) / parts * parts;
+  }
+  return padded;
+}
+
+void parametrize(Parameter& parameter, const Plan& plan, const StoreOptions& options) {
+  Parametrization p;
+  p.compute = compute_placement(parameter, plan, options.mesh);
+  p.storage = storage_placement(parameter, p.compute, options.mesh);
+  p.storage_dims = padded_dims(parameter.dims(), p.storage, options.mesh);
+  p.storage_dtype = options.storage_dtype;
+  p.compute_dtype = options.compute_dtype;
+  p.gradient_dtype = options.gradient_dtype;
+  p.keep = !options.reshard_after_forward;
+  parameter.set_parametrization(std::move(p));
+}
+
+StoredParameter stored_alone(const Parameter& parameter) {
+  return {parameter.name(), {&parameter}, false, parameter.stored_type(), parameter.parametrization().storage};
+}
+
+// Parameter `index` of every block, as one array.
+StoredParameter stored_stack(const std::vector<Module*>& blocks, size_t index) {
+  StoredParameter stack;
+  for (Module* block : blocks) stack.members.push_back(block->parameters().at(index));
+  const Parameter& first = *stack.members[0];
+  const std::string& block = blocks[0]->name();
+  stack.name = block.substr(0, block.rfind('.')) + ".*" + first.name().substr(block.size());
+  stack.stacked = true;
+  for (const Parameter* member : stack.members) {
+    require(member->stored_type() == first.stored_type(), "{} and {} differ in shape and cannot be stacked",
+            first.name(), member->name());
+  }
+  stack.type = first.stored_type();
+  stack.type.dims.insert(stack.type.dims.begin(), static_cast<int64_t>(blocks.size()));
+  stack.placement = first.parametrization().storage;
+  for (AxisPlacement& axis : stack.placement) {
+    if (axis.is_shard()) ++axis.dim;
+  }
+  return stack;
+}
+
+}  // namespace
+
+std::vector<StoredParameter> make_store(LanguageModel& model, const Plan& plan, const StoreOptions& options) {
+  constrain_modules(model, plan, options.mesh);
+  model.for_each_parameter([&](Parameter& parameter) { parametrize(parameter, plan, options); });
+  const std::vector<Module*> blocks = options.stack_layers ? model.blocks() : std::vector<Module*>{};
+  std::vector<const Parameter*> in_blocks;  // all of them, those of the first block in front
+  for (Module* block : blocks) {
+    for (Parameter* parameter : block->parameters()) in_blocks.push_back(parameter);
+  }
+  std::vector<StoredParameter> store;
+  model.for_each_parameter([&](Parameter& parameter) {
+    const auto found = std::find(in_blocks.begin(), in_blocks.end(), &parameter);
+    if (found == in_blocks.end()) {
+      store.push_back(stored_alone(parameter));
+    } else if (const auto index = static_cast<size_t>(found - in_blocks.begin());
+               index < blocks[0]->parameters().size()) {
+      store.push_back(stored_stack(blocks, index));
+    }
+  });
+  return store;
+}
+
+std::string to_string(const std::vector<StoredParameter>& store) {
+  std::string text;
+  for (const StoredParameter& p : store) {
+    text += fmt::format("{}: {} {}\n", p.name, to_string(p.type), to_string(p.placement));
+  }
+  return text;
+}
+
+}  // namespace tethys

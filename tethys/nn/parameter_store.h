@@ -1,0 +1,47 @@
+// What a training run keeps of a model's parameters: one array per parameter, or one [L, …] for each parameter of L
+// equal blocks, with its padding and its placement on the mesh. Logical parameters keep their names either way.
+//
+//   std::vector<StoredParameter> store = make_store(*model, llama_plan(), options);
+//   for (const StoredParameter& p : store) graph.bind(p.key(), graph.input(p.type, p.name, p.placement));
+//
+// Data parallelism shards a parameter along its first dimension that the plan leaves whole (of a stack: after L), so
+// that what is gathered over the data-parallel ranks is one contiguous piece.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nn/language_model.h"
+#include "nn/plan.h"
+
+namespace tethys {
+
+struct StoredParameter {
+  std::string name;                       // the parameter's, or that of a stack: "layers.*.attention.wq.weight"
+  std::vector<const Parameter*> members;  // one, or one per layer
+  bool stacked = false;
+  TensorType type;  // padded, and with L in front where stacked
+  Placement placement;
+
+  // What a graph binds the stored value to.
+  const Parameter* key() const { return members[0]; }
+};
+
+struct StoreOptions {
+  Mesh mesh;
+  bool stack_layers = false;
+  DType storage_dtype = DType::F32;
+  DType compute_dtype = DType::F32;
+  DType gradient_dtype = DType::F32;
+  // Gathered weights are gathered again in the backward; otherwise they are kept.
+  bool reshard_after_forward = true;
+};
+
+// Gives every parameter its parametrization and every module its constraints, and lists what is stored in the model's
+// order. UserError if a dimension that the plan shards does not divide.
+std::vector<StoredParameter> make_store(LanguageModel& model, const Plan& plan, const StoreOptions& options);
+
+// A line per stored parameter: name, type, placement.
+std::string to_string(const std::vector<StoredParameter>& store);
+
+}  // namespace tethys

@@ -1,0 +1,13 @@
+// The commands that the files of this folder define.
+#pragma once
+
+#include "tools/command.h"
+
+namespace tethys {
+
+extern const Command kConfigCommand;
+extern const Command kTokenizerTrainCommand;
+extern const Command kTokenizerEncodeCommand;
+extern const Command kTokenizerDecodeCommand;
+
+}  // namespace tethys

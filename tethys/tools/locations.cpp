@@ -1,0 +1,53 @@
+#include "tools/locations.h"
+
+#include "base/error.h"
+#include "config/config.h"
+
+namespace tethys {
+namespace {
+
+// The first of `names` that is in the program's folder or one above it; empty if none is.
+Path find_above(const Path& executable, std::initializer_list<const char*> names) {
+  std::error_code ignored;
+  for (Path folder = executable.parent_path();; folder = folder.parent_path()) {
+    for (const char* name : names) {
+      if (std::filesystem::exists(folder / name, ignored)) return folder / name;
+    }
+    if (folder == folder.parent_path()) return {};
+  }
+}
+
+}  // namespace
+
+Path recipes_folder(const Path& executable) {
+  const Path folder = find_above(executable, {"recipes"});
+  if (folder.empty()) {
+    user_error("there is no folder `recipes` at or above {}; name the recipe by its path, with a slash in it",
+               executable.parent_path().string());
+  }
+  return folder;
+}
+
+std::string plugin_path(const Config& config, const Path& executable) {
+  const std::string& given = config.get_string("device.plugin");
+  if (!given.empty()) return given;
+  const std::string& platform = config.get_string("device.platform");
+  if (platform == "tpu") {
+    user_error(
+        "device.platform = tpu needs a plugin: install it with `pip install libtpu` and give its libtpu.so as "
+        "--device.plugin PATH");
+  }
+  if (platform == "cuda") {
+    user_error(
+        "device.platform = cuda needs a plugin: install it with `pip install jax-cuda12-pjrt` and give its "
+        "xla_cuda_plugin.so as --device.plugin PATH");
+  }
+  const Path found = find_above(executable, {".deps/plugins/default.so", ".deps/plugins/xla_cpu.so"});
+  if (found.empty()) {
+    user_error("no CPU plugin: .deps/plugins/ is not at or above {}; run `make setup`, or give --device.plugin PATH",
+               executable.parent_path().string());
+  }
+  return found.string();
+}
+
+}  // namespace tethys

@@ -1,0 +1,19 @@
+// Where the program finds what came with it: recipes and plugins, in the folders above its own file.
+#pragma once
+
+#include <string>
+
+#include "base/file.h"
+
+namespace tethys {
+
+class Config;
+
+// The nearest folder `recipes` at or above the program's folder. UserError if there is none.
+Path recipes_folder(const Path& executable);
+
+// The plugin that device.plugin names, or else that of the platform: on cpu .deps/plugins/default.so above the
+// program's folder, or xla_cpu.so beside it. UserError that says what to install if there is none.
+std::string plugin_path(const Config& config, const Path& executable);
+
+}  // namespace tethys

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "config/describe.h"
+#include "config/flags.h"
+#include "tools/command.h"
+
+namespace tethys {
+namespace {
+
+bool asks_for_help(std::string_view argument) { return argument == "--help" || argument == "-h" || argument == "help"; }
+
+std::string overview(const std::vector<const Command*>& commands) {
+  std::string text =
+      "usage: tethys COMMAND …\n\n"
+      "  tethys train llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
+      "  tethys generate outputs/llama3_debugmodel --prompt 'Once upon a time'\n\n"
+      "commands:\n";
+  size_t width = 0;
+  for (const Command* command : commands) width = std::max(width, command->name.size());
+  for (const Command* command : commands) {
+    text += fmt::format("  {:<{}}  {}\n", command->name, width, command->summary);
+  }
+  return text + "\n`tethys COMMAND --help` shows examples and every option.\n";
+}
+
+std::vector<Option> with_help(std::vector<Option> options) {
+  Option help = bool_option("help", false, "show this text");
+  help.alias = std::string("h");  // g++ 12 warns of an assigned literal
+  options.insert(options.begin(), std::move(help));
+  return options;
+}
+
+// How many of the arguments are the command's name; 0 if they are not.
+size_t words_matched(const Command& command, const std::vector<std::string>& arguments) {
+  const size_t space = command.name.find(' ');
+  if (arguments.empty() || command.name.substr(0, space) != arguments[0]) return 0;
+  if (space == std::string_view::npos) return 1;
+  return arguments.size() > 1 && command.name.substr(space + 1) == arguments[1] ? 2 : 0;
+}
+
+// The commands of the family that the first argument names: "tokenizer".
+std::vector<const Command*> family_of(const std::vector<const Command*>& commands, const std::string& name) {
+  std::vector<const Command*> family;
+  for (const Command* command : commands) {
+    if (command->name.starts_with(name + " ")) family.push_back(command);
+  }
+  return family;
+}
+
+[[noreturn]] void unknown_command(const std::vector<const Command*>& commands,
+                                  const std::vector<std::string>& arguments, size_t words) {
+  std::vector<std::string> names;
+  for (const Command* command : commands) names.emplace_back(command->name);
+  const std::string given = words > 1 && arguments.size() > 1 ? arguments[0] + " " + arguments[1] : arguments[0];
+  user_error("there is no command '{}'; the nearest is `tethys {}`, and `tethys --help` lists all", given,
+             nearest_name(given, names));
+}
+
+int run_command(const Command& command, std::vector<std::string> arguments, const Surroundings& surroundings) {
+  Config config(with_help(command.options()));
+  // Help is given whatever else stands there.
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  if (std::any_of(arguments.begin(), end, [](const std::string& a) { return a == "--help" || a == "-h"; })) {
+    const std::string usage = fmt::format("tethys {} {}", command.name, command.usage);
+    const std::string summary = fmt::format("{}.\n\n{}", command.summary, command.detail);
+    fmt::print(surroundings.out, "{}", help_text(usage, summary, config.options()));
+    return 0;
+  }
+  std::vector<std::string> rest = apply_flags(config, arguments);
+  Invocation invocation{std::move(config), std::move(rest), surroundings};
+  return command.run(invocation);
+}
+
+}  // namespace
+
+int run_program(const std::vector<const Command*>& commands, const std::vector<std::string>& arguments,
+                const Surroundings& surroundings) {
+  if (arguments.empty() || asks_for_help(arguments[0])) {
+    fmt::print(surroundings.out, "{}", overview(commands));
+    return 0;
+  }
+  for (const Command* command : commands) {
+    const size_t words = words_matched(*command, arguments);
+    if (words == 0) continue;
+    return run_command(*command, {arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end()},
+                       surroundings);
+  }
+  const std::vector<const Command*> family = family_of(commands, arguments[0]);
+  if (!family.empty() && (arguments.size() == 1 || asks_for_help(arguments[1]))) {
+    fmt::print(surroundings.out, "{}", overview(family));
+    return 0;
+  }
+  unknown_command(commands, arguments, family.empty() ? 1 : 2);
+}
+
+const std::string& single_argument(const Invocation& invocation, const Command& command, std::string_view what) {
+  const std::vector<std::string>& given = invocation.arguments;
+  if (given.empty()) user_error("{} is missing; usage: tethys {} {}", what, command.name, command.usage);
+  if (given.size() > 1) {
+    user_error("'{}' is one argument too many; usage: tethys {} {}", given[1], command.name, command.usage);
+  }
+  return given[0];
+}
+
+}  // namespace tethys

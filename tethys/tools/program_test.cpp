@@ -1,0 +1,129 @@
+// The program from outside: what it prints and how it exits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "config/describe.h"
+#include "config/option_table.h"
+#include "tools/testing.h"
+
+namespace tethys {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Program, WithoutArgumentsItListsItsCommandsWithAnExample) {
+  const Ended ended = run_tethys({});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("tethys train llama3_debugmodel"), HasSubstr("tokenizer encode")));
+}
+
+TEST(Program, HelpOfACommandShowsAnExampleAndEachOptionWithTypeDefaultAndMeaning) {
+  for (const std::string flag : {"--help", "-h"}) {
+    const Ended ended = run_tethys({"config", "--training.steps", "5", flag});
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_THAT(ended.output, HasSubstr("tethys config llama3_8b --optimizer.lr 1e-4"));
+    EXPECT_THAT(ended.output,
+                HasSubstr("--training.steps INT\n      number of optimizer steps (an int, at least 1; default 10000)"));
+  }
+}
+
+TEST(Program, AFamilyOfCommandsIsListedByItsFirstWord) {
+  const Ended ended = run_tethys({"tokenizer", "--help"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("tokenizer decode"), Not(HasSubstr("  config "))));
+}
+
+TEST(Program, AnUnknownCommandNamesTheNearest) {
+  const Ended ended = run_tethys({"confg"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, HasSubstr("there is no command 'confg'; the nearest is `tethys config`"));
+  EXPECT_THAT(run_tethys({"tokenizer", "encod"}).output, HasSubstr("the nearest is `tethys tokenizer encode`"));
+}
+
+TEST(ConfigCommand, ShowsEachValueWithItsOrigin) {
+  const Ended ended = run_tethys({"config", "llama3_8b", "--training.steps=7"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.output, testing::ContainsRegex("steps +7 +--training.steps"));
+  EXPECT_THAT(ended.output, testing::ContainsRegex("n_layers +32 +[^ ]*recipes/llama3_8b.toml:6"));
+  EXPECT_THAT(ended.output, testing::ContainsRegex("beta1 +0.9 +default"));
+}
+
+TEST(ConfigCommand, ItsMarkdownIsThePageOfOptions) {
+  EXPECT_EQ(run_tethys({"config", "--markdown"}).output, options_markdown(option_table()));
+}
+
+TEST(ConfigCommand, ItsTomlIsARecipe) {
+  TemporaryFolder folder;
+  const std::string file = (folder / "all.toml").string();
+  write_file(file, run_tethys({"config", "llama3_1b", "--toml"}).output);
+  EXPECT_EQ(run_tethys({"config", file, "--toml"}).output, read_file(file));
+}
+
+TEST(BadInput, IsAnErrorOfTheUsersWithStatusTwo) {
+  TemporaryFolder folder;
+  const auto recipe = [&](const std::string& name, const std::string& text) {
+    write_file(folder / name, text);
+    return (folder / name).string();
+  };
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {{"config", "llama3_8b", "--trainig.steps", "5"},
+       "unknown flag --trainig.steps; the nearest is --training.steps"},
+      {{"config", recipe("key.toml", "[training]\nstepz = 1\n")},
+       "key.toml:2:1: unknown key training.stepz; the nearest is training.steps"},
+      {{"config", recipe("type.toml", "[training]\nsteps = \"ten\"\n")}, "type.toml:2"},
+      {{"config", "llama3_8b", "--training.steps", "ten"}, "--training.steps"},
+      {{"config", "llama3_8b", "--training.steps", "0"}, "an int, at least 1"},
+      {{"config", recipe("parse.toml", "[training]\nsteps = = 1\n")}, "parse.toml:2:9"},
+      {{"config", "no/such.toml"}, "there is no recipe file no/such.toml"},
+      {{"config", "llama3_8c"}, "no recipe is named llama3_8c; the nearest is llama3_8b"},
+      {{"config", "llama3_8b", "--training.seq_len", "131073"}, "131073"},
+      {{"config", "llama3_8b", "extra"}, "'extra' is one argument too many"},
+      {{"tokenizer", "encode", "text", "--tokenizer", "no/such.json"}, "no/such.json"},
+      {{"tokenizer", "decode", "x", "--tokenizer", "no/such.json"}, "no/such.json"},
+      {{"tokenizer", "train"}, "usage: tethys tokenizer train"},
+      {{"tokenizer", "train", "no/such/*.txt"}, "no/such/*.txt"},
+  };
+  for (const Case& c : cases) {
+    const Ended ended = run_tethys(c.arguments);
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    EXPECT_THAT(ended.output, AllOf(testing::StartsWith("tethys: "), HasSubstr(c.message)));
+  }
+}
+
+TEST(BadInput, AFileThatMayNotBeReadIsNamedWithTheReason) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "folder.json");
+  const Ended ended = run_tethys({"tokenizer", "encode", "text", "--tokenizer", (folder / "folder.json").string()});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("folder.json"), HasSubstr("directory")));
+}
+
+TEST(TokenizerCommands, WhatOneEncodesTheOtherDecodes) {
+  TemporaryFolder folder;
+  write_file(folder / "a.txt", "the cat and the hat and the bat\n");
+  const std::string file = (folder / "made/tokenizer.json").string();
+  const Ended trained =
+      run_tethys({"tokenizer", "train", (folder / "*.txt").string(), "--vocab_size", "260", "--output", file});
+  EXPECT_EQ(trained.status, 0) << trained.output;
+  EXPECT_THAT(trained.output, HasSubstr("260 tokens, from 1 files"));
+  // The three merges of this text begin with "t" "h".
+  std::string ids = run_tethys({"tokenizer", "encode", "the hat", "--tokenizer", file}).output;
+  std::vector<std::string> arguments{"tokenizer", "decode", "--tokenizer", file};
+  for (size_t begin = 0; begin < ids.size();) {
+    const size_t end = ids.find_first_of(" \n", begin);
+    arguments.push_back(ids.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  EXPECT_LT(arguments.size(), 4 + std::string("the hat").size());  // merged at least once
+  EXPECT_EQ(run_tethys(arguments).output, "the hat\n");
+}
+
+}  // namespace
+}  // namespace tethys

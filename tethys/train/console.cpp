@@ -1,0 +1,51 @@
+#include "train/console.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "train/metrics.h"
+
+namespace tethys {
+
+std::string console_line(const StepMetrics& m) {
+  return fmt::format(
+      "step: {:2}  loss: {:8.5f}  grad_norm: {:7.4f}  memory: {:5.2f}GiB  tps: {}  tflops: {:.2f}  mfu: {:.2f}%",
+      m.step, m.loss, m.grad_norm, m.memory_gib, with_commas(std::llround(m.tps)), m.tflops, 100 * m.mfu);
+}
+
+std::string console_line(const ValidationMetrics& m) {
+  return fmt::format("validate step: {:2}  loss: {:8.5f}  unigram entropy: {:8.5f}  tokens: {}", m.step, m.loss,
+                     m.entropy, with_commas(m.tokens));
+}
+
+std::string with_commas(int64_t number) {
+  std::string text = std::to_string(number);
+  const size_t first = text[0] == '-' ? 1 : 0;
+  for (size_t place = text.size(); place > first + 3;) {
+    place -= 3;
+    text.insert(place, 1, ',');
+  }
+  return text;
+}
+
+std::string clock_time(double seconds) {
+  const int64_t whole = std::llround(std::max(seconds, 0.0));
+  const int64_t hours = whole / 3600, minutes = whole / 60 % 60;
+  return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60)
+                   : fmt::format("{}:{:02}", minutes, whole % 60);
+}
+
+std::string progress_bar(int64_t done, int64_t total, double seconds_per_step, int width) {
+  const std::string figures =
+      fmt::format("  {}/{}  {} left", done, total, clock_time(static_cast<double>(total - done) * seconds_per_step));
+  const int64_t room = width - static_cast<int64_t>(figures.size()) - 2;
+  if (room < 4 || total <= 0) return "";
+  const int64_t filled = std::clamp<int64_t>(done * room / total, 0, room);
+  std::string bar(static_cast<size_t>(filled), '=');
+  if (filled > 0 && filled < room) bar.back() = '>';
+  return fmt::format("[{:<{}}]{}", bar, room, figures);
+}
+
+}  // namespace tethys
