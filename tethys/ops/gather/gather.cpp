@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include "ops/dot/dot.h"
+#include "ops/elementwise/convert.h"
 #include "ops/reduce/reduce.h"
 #include "ops/registry.h"
 #include "ops/samples.h"
@@ -42,8 +44,10 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
       {{"dimension_numbers", numbers}, {"slice_sizes", stablehlo::i64_array(sizes)}, {"indices_are_sorted", "false"}});
 }
 
+// Many rows may be added into one: in the dtype that the table's gradient is wanted in.
 Cotangents vjp(const VjpContext& c) {
-  return {scatter_add(c.operands[1], *c.cotangents[0], c.operands[0].dims()[0]), std::nullopt};
+  const Value g = convert(*c.cotangents[0], gradient_dtype(c.operands[0]));
+  return {scatter_add(c.operands[1], g, c.operands[0].dims()[0]), std::nullopt};
 }
 
 // The table's rows must be whole; indices and row elements pass.
