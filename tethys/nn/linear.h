@@ -30,6 +30,9 @@ class LinearLayer : public Module {
   // x [..., in] → [..., out]
   virtual Tensor forward(const Tensor& x);
 
+ protected:
+  const Parameter& weight() const { return weight_; }
+
  private:
   Parameter weight_;
   std::optional<Parameter> bias_;
