@@ -34,7 +34,7 @@ TEST(Console, TimesPrintAsOnAClock) {
 }
 
 TEST(Console, TheBarFillsTheWidthAndSaysWhatIsLeft) {
-  EXPECT_EQ(progress_bar(50, 100, 0.6, 36), "[========>        ]  50/100  0:30 left");
+  EXPECT_EQ(progress_bar(50, 100, 0.6, 38), "[=======>         ]  50/100  0:30 left");
   EXPECT_EQ(progress_bar(0, 100, 0.6, 34).size(), 34u);
   EXPECT_EQ(progress_bar(100, 100, 0.6, 34).find('>'), std::string::npos);
   EXPECT_EQ(progress_bar(50, 100, 0.6, 20), "");
