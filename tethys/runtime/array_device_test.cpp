@@ -10,7 +10,7 @@ namespace tethys {
 namespace {
 
 using pjrt::MemoryKind;
-using testing::client;
+using runtime_testing::client;
 
 HostTensor counted(Dims dims) {
   std::vector<float> values(static_cast<size_t>(element_count(dims)));

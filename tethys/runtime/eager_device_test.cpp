@@ -16,9 +16,9 @@
 namespace tethys {
 namespace {
 
-using testing::client;
-using testing::mesh_of;
-using testing::put;
+using runtime_testing::client;
+using runtime_testing::mesh_of;
+using runtime_testing::put;
 
 const HostTensor kX = HostTensor::of<double>({4}, {0.5, -1, 2, 0});
 

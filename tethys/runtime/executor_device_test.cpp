@@ -13,9 +13,9 @@ namespace tethys {
 namespace {
 
 using pjrt::MemoryKind;
-using testing::client;
-using testing::mesh_of;
-using testing::put;
+using runtime_testing::client;
+using runtime_testing::mesh_of;
+using runtime_testing::put;
 
 // x[4,3] · w[3,2]
 const HostTensor kX = HostTensor::of<float>({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
