@@ -102,6 +102,15 @@ std::vector<StoredParameter> make_store(LanguageModel& model, const Plan& plan, 
   return store;
 }
 
+void bind_store(Graph& graph, const std::vector<StoredParameter>& store, const std::vector<Value>& values) {
+  require(values.size() == store.size(), "{} values for {} stored parameters", values.size(), store.size());
+  for (size_t i = 0; i < store.size(); ++i) {
+    require(values[i].type() == store[i].type, "{} is stored as {}, the value is {}", store[i].name,
+            to_string(store[i].type), to_string(values[i].type()));
+    graph.bind(store[i].key(), values[i]);
+  }
+}
+
 std::string to_string(const std::vector<StoredParameter>& store) {
   std::string text;
   for (const StoredParameter& p : store) {

@@ -2,7 +2,9 @@
 // equal blocks, with its padding and its placement on the mesh. Logical parameters keep their names either way.
 //
 //   std::vector<StoredParameter> store = make_store(*model, llama_plan(), options);
-//   for (const StoredParameter& p : store) graph.bind(p.key(), graph.input(p.type, p.name, p.placement));
+//   std::vector<Value> values;
+//   for (const StoredParameter& p : store) values.push_back(graph.input(p.type, p.name, p.placement));
+//   bind_store(graph, store, values);
 //
 // Data parallelism shards a parameter along its first dimension that the plan leaves whole (of a stack: after L), so
 // that what is gathered over the data-parallel ranks is one contiguous piece.
@@ -40,6 +42,9 @@ struct StoreOptions {
 // Gives every parameter its parametrization and every module its constraints, and lists what is stored in the model's
 // order. UserError if a dimension that the plan shards does not divide.
 std::vector<StoredParameter> make_store(LanguageModel& model, const Plan& plan, const StoreOptions& options);
+
+// Lets values stand for all that is stored, in the store's order.
+void bind_store(Graph& graph, const std::vector<StoredParameter>& store, const std::vector<Value>& values);
 
 // A line per stored parameter: name, type, placement.
 std::string to_string(const std::vector<StoredParameter>& store);

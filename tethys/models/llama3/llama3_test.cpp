@@ -37,7 +37,9 @@ Tensor rows_input(Graph& graph, const char* name) { return graph.input({DType::S
 
 // Inputs for all that is stored, bound.
 void bind_store(Graph& graph, const std::vector<StoredParameter>& store) {
-  for (const StoredParameter& p : store) graph.bind(p.key(), graph.input(p.type, p.name, p.placement));
+  std::vector<Value> values;
+  for (const StoredParameter& p : store) values.push_back(graph.input(p.type, p.name, p.placement));
+  bind_store(graph, store, values);
 }
 
 TEST(Llama, EveryFlavourHasThePublishedNumberOfParameters) {

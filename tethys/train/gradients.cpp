@@ -1,0 +1,85 @@
+#include "train/gradients.h"
+
+#include "kernels/linear_cross_entropy/linear_cross_entropy.h"
+#include "ops/control/redistribute.h"
+#include "ops/control/scan.h"
+#include "ops/shape/splat.h"
+
+namespace tethys {
+namespace {
+
+// 1 / the number of labels that count; of a batch without any, 1, so that its loss is 0.
+Tensor inverse_count(Value labels_ABS, DType dtype) {
+  const Tensor count = sum(cast(not_equal(Tensor(labels_ABS), kIgnoredLabel), DType::S32));
+  return 1 / maximum(cast(count, dtype), full_like(cast(count, dtype), 1));
+}
+
+struct Microbatch {
+  TokenRows rows;
+  Tensor labels_BS;
+};
+
+// One microbatch's share of the loss and of the gradients, added to what there is.
+LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParameter>& store,
+                            const std::vector<Value>& parameters, const Microbatch& batch, const Tensor& inverse,
+                            const LossAndGradients& before, const RematPolicy& remat) {
+  bind_store(*parameters[0].graph, store, parameters);
+  const Tensor loss = model.loss_sum(batch.rows, batch.labels_BS) * inverse;
+  const std::vector<std::optional<Value>> found = gradients(loss.value(), parameters, remat);
+  LossAndGradients after{(Tensor(before.loss) + loss).value(), {}};
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor sum = before.gradients[i];
+    if (!found[i]) {
+      after.gradients.push_back(sum.value());
+      continue;
+    }
+    const Tensor stored = redistribute_like(*found[i], parameters[i]);
+    after.gradients.push_back((sum + cast(stored, sum.dtype())).value());
+  }
+  return after;
+}
+
+LossAndGradients zeros(Graph& graph, const std::vector<StoredParameter>& store, DType loss_dtype) {
+  LossAndGradients result{splat(graph, {loss_dtype, {}}, 0), {}};
+  for (const StoredParameter& stored : store) {
+    const DType dtype = wide(stored.key()->parametrization().gradient_dtype);
+    result.gradients.push_back(splat(graph, stored.type.with_dtype(dtype), 0));
+  }
+  return result;
+}
+
+// A, the microbatches, is 1.
+Tensor only_row(Value x_ABS) { return reshape(x_ABS, {x_ABS.dims()[1], x_ABS.dims()[2]}); }
+
+}  // namespace
+
+LossAndGradients record_gradients(LanguageModel& model, const std::vector<StoredParameter>& store,
+                                  const StepInputs& inputs, const RematPolicy& remat) {
+  Graph& graph = *inputs.tokens_ABS.graph;
+  const DType loss_dtype = wide(store[0].key()->parametrization().compute_dtype);
+  const Tensor inverse = inverse_count(inputs.labels_ABS, loss_dtype);
+  const LossAndGradients none = zeros(graph, store, loss_dtype);
+  const std::vector<Value> rows = {inputs.tokens_ABS, inputs.positions_ABS, inputs.segments_ABS, inputs.labels_ABS};
+  const int64_t count = inputs.tokens_ABS.dims()[0];
+  if (count == 1) {
+    const Microbatch batch{{only_row(rows[0]), only_row(rows[1]), only_row(rows[2])}, only_row(rows[3])};
+    return accumulate(model, store, inputs.state.parameters, batch, inverse, none, remat);
+  }
+  ScanOperands operands{inputs.state.parameters, none.gradients, rows};
+  operands.consts.push_back(inverse.value());
+  operands.carries.push_back(none.loss);
+  const auto body = [&](Graph&, const ScanOperands& in) {
+    const std::vector<Value> parameters(in.consts.begin(), in.consts.end() - 1);
+    const LossAndGradients before{in.carries.back(), {in.carries.begin(), in.carries.end() - 1}};
+    const Microbatch batch{{in.xs[0], in.xs[1], in.xs[2]}, in.xs[3]};
+    LossAndGradients after = accumulate(model, store, parameters, batch, in.consts.back(), before, remat);
+    after.gradients.push_back(after.loss);
+    return ScanResults{after.gradients, {}};
+  };
+  std::vector<Value> sums = scan(graph, count, operands, body).carries;
+  const Value loss = sums.back();
+  sums.pop_back();
+  return {loss, sums};
+}
+
+}  // namespace tethys

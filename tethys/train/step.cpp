@@ -1,0 +1,168 @@
+#include "train/step.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ops/control/redistribute.h"
+#include "ops/shape/splat.h"
+#include "optim/clip.h"
+#include "train/gradients.h"
+
+namespace tethys {
+namespace {
+
+// Settings of the logical parameters that a stored one holds: a number, or one per layer that broadcasts.
+Tensor per_member(Graph& graph, const StoredParameter& stored, DType dtype, const std::vector<double>& numbers) {
+  const bool same = std::all_of(numbers.begin(), numbers.end(), [&](double n) { return n == numbers[0]; });
+  if (same) return splat(graph, {dtype, {}}, numbers[0]);
+  Dims dims(stored.type.dims.size(), 1);
+  dims[0] = static_cast<int64_t>(numbers.size());
+  return constant(graph, HostTensor::from_doubles({dtype, dims}, numbers));
+}
+
+// The gradients with those of one placement next to each other, so that their squares are summed before they travel.
+std::vector<Tensor> by_placement(const std::vector<StoredParameter>& store, const std::vector<Value>& gradients) {
+  std::vector<size_t> order(store.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return to_string(store[a].placement) < to_string(store[b].placement); });
+  std::vector<Tensor> sorted;
+  for (size_t i : order) sorted.emplace_back(gradients[i]);
+  return sorted;
+}
+
+// The next state where all is well, else the old one; every value back where it is stored.
+class Update {
+ public:
+  Update(const std::vector<StoredParameter>& store, const StepInputs& inputs, const StepOptions& options,
+         const Tensor& ok)
+      : store_(store),
+        inputs_(inputs),
+        options_(options),
+        ok_(ok),
+        step_(adamw_step(options.adamw, inputs.step, inputs.learning_rate)) {
+    next_.ok = redistribute(ok.value(), replicated(options.mesh));
+  }
+
+  // `settings` are those of its members.
+  void add(size_t i, const Tensor& gradient, std::span<const GroupSettings> settings) {
+    const StateValues& before = inputs_.state;
+    const DType dtype = inputs_.learning_rate.dtype();
+    std::vector<double> scales, decays;
+    for (const GroupSettings& s : settings) {
+      scales.push_back(s.lr_scale);
+      decays.push_back(s.weight_decay);
+    }
+    Graph& graph = gradient.graph();
+    const Scope scope(graph, store_[i].name);
+    const AdamWState after =
+        adamw_update(options_.adamw, step_, {before.parameters[i], before.m[i], before.v[i]}, gradient,
+                     per_member(graph, store_[i], dtype, scales), per_member(graph, store_[i], dtype, decays));
+    next_.parameters.push_back(kept(i, after.parameter, before.parameters[i]));
+    next_.m.push_back(kept(i, after.m, before.m[i]));
+    next_.v.push_back(kept(i, after.v, before.v[i]));
+  }
+
+  StateValues result() { return std::move(next_); }
+
+ private:
+  Value kept(size_t i, const Tensor& after, Value before) const {
+    return redistribute(where(ok_, after, before).value(), store_[i].placement);
+  }
+
+  const std::vector<StoredParameter>& store_;
+  const StepInputs& inputs_;
+  const StepOptions& options_;
+  Tensor ok_;
+  AdamWStep step_;
+  StateValues next_;
+};
+
+// The settings of each logical parameter in the order of the store's members.
+std::vector<GroupSettings> settings_of(const std::vector<StoredParameter>& store, LanguageModel& model,
+                                       const std::vector<GroupSettings>& groups) {
+  const std::vector<Parameter*> parameters = model.parameters();
+  require(groups.empty() || groups.size() == parameters.size(), "{} group settings for {} parameters", groups.size(),
+          parameters.size());
+  std::vector<GroupSettings> result;
+  for (const StoredParameter& stored : store) {
+    for (const Parameter* member : stored.members) {
+      const auto index = std::find(parameters.begin(), parameters.end(), member) - parameters.begin();
+      result.push_back(groups.empty() ? GroupSettings{} : groups.at(index));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Value> StateValues::list() const {
+  std::vector<Value> all = parameters;
+  all.insert(all.end(), m.begin(), m.end());
+  all.insert(all.end(), v.begin(), v.end());
+  all.push_back(ok);
+  return all;
+}
+
+StepInputs step_inputs(Graph& graph, const std::vector<StoredParameter>& store, const BatchShape& shape,
+                       const Mesh& mesh) {
+  require(!store.empty(), "a step without parameters");
+  StepInputs inputs;
+  const std::pair<const char*, std::vector<Value>*> lists[] = {
+      {"", &inputs.state.parameters}, {"m.", &inputs.state.m}, {"v.", &inputs.state.v}};
+  for (const auto& [prefix, values] : lists) {
+    for (const StoredParameter& p : store) values->push_back(graph.input(p.type, prefix + p.name, p.placement));
+  }
+  const Placement whole = replicated(mesh);
+  inputs.state.ok = graph.input({DType::Bool, {}}, "ok", whole);
+  inputs.step = graph.input({DType::S32, {}}, "step", whole);
+  inputs.learning_rate = graph.input({wide(store[0].type.dtype), {}}, "learning_rate", whole);
+  const TensorType rows{DType::S32, {shape.microbatches, shape.rows, shape.seq_len}};
+  const Placement placement = batch_placement(mesh, 1);
+  inputs.tokens_ABS = graph.input(rows, "tokens", placement);
+  inputs.labels_ABS = graph.input(rows, "labels", placement);
+  inputs.positions_ABS = graph.input(rows, "positions", placement);
+  inputs.segments_ABS = graph.input(rows, "segments", placement);
+  return inputs;
+}
+
+StepResults record_step(LanguageModel& model, const std::vector<StoredParameter>& store, const StepInputs& inputs,
+                        const StepOptions& options) {
+  const LossAndGradients backward = record_gradients(model, store, inputs, options.remat);
+  const Placement whole = replicated(options.mesh);
+  StepResults results;
+  results.gradients = backward.gradients;
+  results.loss = redistribute(backward.loss, whole);
+  const Tensor norm = global_norm(by_placement(store, backward.gradients));
+  results.norm = redistribute(norm.value(), whole);
+  const Tensor factor = clip_factor(results.norm, options.max_norm);
+  const Tensor ok = Tensor(inputs.state.ok) & is_finite(Tensor(results.loss)) & is_finite(Tensor(results.norm));
+
+  const std::vector<GroupSettings> settings = settings_of(store, model, options.groups);
+  Update update(store, inputs, options, ok);
+  size_t first = 0;
+  for (size_t i = 0; i < store.size(); ++i) {
+    const size_t count = store[i].members.size();
+    update.add(i, Tensor(backward.gradients[i]) * factor, std::span(settings).subspan(first, count));
+    first += count;
+  }
+  results.state = update.result();
+  return results;
+}
+
+RecordedStep record_training_step(LanguageModel& model, const std::vector<StoredParameter>& store,
+                                  const BatchShape& shape, const StepOptions& options) {
+  RecordedStep recorded{std::make_shared<Graph>(), {}};
+  const StepInputs inputs = step_inputs(*recorded.graph, store, shape, options.mesh);
+  const StepResults results = record_step(model, store, inputs, options);
+  std::vector<Value> outputs = results.state.list();
+  recorded.aliases.assign(recorded.graph->inputs().size(), -1);
+  for (size_t i = 0; i < outputs.size(); ++i) recorded.aliases[i] = static_cast<int64_t>(i);
+  outputs.push_back(results.loss);
+  outputs.push_back(results.norm);
+  if (options.output_gradients) outputs.insert(outputs.end(), results.gradients.begin(), results.gradients.end());
+  recorded.graph->set_outputs(outputs);
+  return recorded;
+}
+
+}  // namespace tethys
