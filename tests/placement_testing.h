@@ -121,6 +121,7 @@ inline std::vector<std::vector<std::vector<double>>> run(const Program& program,
   pjrt::CompileOptions options;
   options.num_partitions = mesh.size();
   options.use_spmd_partitioning = mesh.size() > 1;
+  options.env_option_overrides = {{"xla_backend_optimization_level", int64_t{0}}};  // most of the time is compilation
   const pjrt::LoadedExecutable executable = client.compile(program.text, options);
   std::vector<std::vector<pjrt::Buffer>> buffers(mesh.size());
   std::vector<std::vector<pjrt::Argument>> arguments(mesh.size());
