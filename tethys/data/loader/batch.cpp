@@ -8,6 +8,8 @@
 namespace tethys {
 namespace {
 
+constexpr int32_t kIgnoredLabel = -100;
+
 // Where one row goes in each tensor of the batch.
 struct RowView {
   std::span<int32_t> tokens, labels, positions, segment_ids;
@@ -42,34 +44,36 @@ void fill_row(const TokenStream& stream, int64_t begin, const RowView& row) {
 
 }  // namespace
 
-BatchMaker::BatchMaker(TokenStream stream, const BatchShape& shape) : stream_(std::move(stream)), shape_(shape) {
-  if (shape_.seq_len < 1 || shape_.accumulation < 1 || shape_.batch < 1) {
-    user_error("a batch of {} microbatches of {} rows of {} tokens: each must be at least 1", shape_.accumulation,
-               shape_.batch, shape_.seq_len);
+BatchMaker::BatchMaker(TokenStream stream, const BatchSettings& settings)
+    : stream_(std::move(stream)), settings_(settings) {
+  if (settings_.seq_len < 1 || settings_.accumulation < 1 || settings_.batch < 1) {
+    user_error("a batch of {} microbatches of {} rows of {} tokens: each must be at least 1", settings_.accumulation,
+               settings_.batch, settings_.seq_len);
   }
-  if (shape_.local_rows < 0) shape_.local_rows = shape_.batch - shape_.first_row;
-  require(shape_.first_row >= 0 && shape_.first_row + shape_.local_rows <= shape_.batch,
-          "rows {} to {} of a batch of {}", shape_.first_row, shape_.first_row + shape_.local_rows, shape_.batch);
-  rows_ = std::max<int64_t>(0, stream_.size() - 1) / shape_.seq_len;
+  if (settings_.local_rows < 0) settings_.local_rows = settings_.batch - settings_.first_row;
+  require(settings_.first_row >= 0 && settings_.first_row + settings_.local_rows <= settings_.batch,
+          "rows {} to {} of a batch of {}", settings_.first_row, settings_.first_row + settings_.local_rows,
+          settings_.batch);
+  rows_ = std::max<int64_t>(0, stream_.size() - 1) / settings_.seq_len;
   if (rows_ == 0) {
     user_error(
         "{} is too short: {} tokens in {} documents, and a row of training.seq_len {} needs {}; add text, or lower "
         "training.seq_len",
-        stream_.name().empty() ? "the text" : stream_.name(), stream_.size(), stream_.documents(), shape_.seq_len,
-        shape_.seq_len + 1);
+        stream_.name().empty() ? "the text" : stream_.name(), stream_.size(), stream_.documents(), settings_.seq_len,
+        settings_.seq_len + 1);
   }
 }
 
 int64_t BatchMaker::steps_per_epoch() const {
-  int64_t per_step = shape_.accumulation * shape_.batch;
+  int64_t per_step = settings_.accumulation * settings_.batch;
   return (rows_ + per_step - 1) / per_step;
 }
 
 // The row at a place of the endless list; -1 if the list has ended.
 int64_t BatchMaker::row_at(int64_t place) const {
   int64_t epoch = place / rows_, index = place % rows_;
-  switch (shape_.order) {
-    case RowOrder::Shuffled: return Permutation(rows_, shape_.seed, static_cast<uint64_t>(epoch))(index);
+  switch (settings_.order) {
+    case RowOrder::Shuffled: return Permutation(rows_, settings_.seed, static_cast<uint64_t>(epoch))(index);
     case RowOrder::InOrder: return index;
     default: return epoch == 0 ? index : -1;
   }
@@ -77,20 +81,20 @@ int64_t BatchMaker::row_at(int64_t place) const {
 
 Batch BatchMaker::make(int64_t step) const {
   require(step >= 0, "the batch of step {}", step);
-  TensorType type{DType::S32, {shape_.accumulation, shape_.local_rows, shape_.seq_len}};
+  TensorType type{DType::S32, {settings_.accumulation, settings_.local_rows, settings_.seq_len}};
   Batch batch{step, HostTensor(type), HostTensor(type), HostTensor(type), HostTensor(type)};
-  auto seq_len = static_cast<size_t>(shape_.seq_len);
+  auto seq_len = static_cast<size_t>(settings_.seq_len);
   size_t offset = 0;
-  for (int64_t microbatch = 0; microbatch < shape_.accumulation; ++microbatch) {
-    for (int64_t local = 0; local < shape_.local_rows; ++local, offset += seq_len) {
-      int64_t place = (step * shape_.accumulation + microbatch) * shape_.batch + shape_.first_row + local;
+  for (int64_t microbatch = 0; microbatch < settings_.accumulation; ++microbatch) {
+    for (int64_t local = 0; local < settings_.local_rows; ++local, offset += seq_len) {
+      int64_t place = (step * settings_.accumulation + microbatch) * settings_.batch + settings_.first_row + local;
       int64_t row = row_at(place);
       auto part = [&](HostTensor& tensor) { return tensor.as<int32_t>().subspan(offset, seq_len); };
       RowView view{part(batch.tokens), part(batch.labels), part(batch.positions), part(batch.segment_ids)};
       if (row < 0) {
         fill_past_the_end(view);
       } else {
-        fill_row(stream_, row * shape_.seq_len, view);
+        fill_row(stream_, row * settings_.seq_len, view);
       }
     }
   }

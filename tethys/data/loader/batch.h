@@ -16,15 +16,13 @@
 
 namespace tethys {
 
-inline constexpr int32_t kIgnoredLabel = -100;
-
 enum class RowOrder : uint8_t {
   Shuffled,  // each epoch in an order of its own, keyed by (seed, epoch)
   InOrder,   // as they stand, from the front again after the last
   Once,      // as they stand, once: rows past the last are of ignored labels only
 };
 
-struct BatchShape {
+struct BatchSettings {
   int64_t seq_len = 0;
   int64_t accumulation = 1;  // microbatches in a step
   int64_t batch = 1;         // rows in a microbatch, over all ranks
@@ -47,7 +45,7 @@ struct Batch {
 class BatchMaker {
  public:
   // UserError if the stream has no full row; the message says how many tokens there are and how many a row needs.
-  BatchMaker(TokenStream stream, const BatchShape& shape);
+  BatchMaker(TokenStream stream, const BatchSettings& settings);
 
   Batch make(int64_t step) const;
 
@@ -55,13 +53,13 @@ class BatchMaker {
   int64_t rows() const { return rows_; }
   // Steps until each row was read once, the last step perhaps in part.
   int64_t steps_per_epoch() const;
-  const BatchShape& shape() const { return shape_; }
+  const BatchSettings& settings() const { return settings_; }
 
  private:
   int64_t row_at(int64_t place) const;
 
   TokenStream stream_;
-  BatchShape shape_;
+  BatchSettings settings_;
   int64_t rows_ = 0;
 };
 

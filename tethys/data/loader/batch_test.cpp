@@ -106,13 +106,13 @@ TEST(Batch, AStepReadsTheSameRowsHoweverItIsAccumulated) {
 }
 
 TEST(Batch, RanksHoldSlicesOfTheSameMicrobatches) {
-  BatchShape shape{.seq_len = 2, .accumulation = 3, .batch = 4};
-  std::vector<int32_t> whole = row_begins(BatchMaker(counting(201), shape).make(5));
+  BatchSettings settings{.seq_len = 2, .accumulation = 3, .batch = 4};
+  std::vector<int32_t> whole = row_begins(BatchMaker(counting(201), settings).make(5));
   std::vector<std::vector<int32_t>> parts;
   for (int64_t rank = 0; rank < 2; ++rank) {
-    shape.first_row = 2 * rank;
-    shape.local_rows = 2;
-    Batch part = BatchMaker(counting(201), shape).make(5);
+    settings.first_row = 2 * rank;
+    settings.local_rows = 2;
+    Batch part = BatchMaker(counting(201), settings).make(5);
     EXPECT_EQ(part.tokens.type().dims, (Dims{3, 2, 2}));
     parts.push_back(row_begins(part));
   }
@@ -132,9 +132,9 @@ TEST(Batch, RowsReadOnceEndWithIgnoredLabels) {
   EXPECT_THAT(values(maker.make(2).labels), Each(-100));
 }
 
-std::string error_of(const TokenStream& stream, const BatchShape& shape) {
+std::string error_of(const TokenStream& stream, const BatchSettings& settings) {
   try {
-    BatchMaker maker(stream, shape);
+    BatchMaker maker(stream, settings);
   } catch (const UserError& error) {
     return error.what();
   }
