@@ -1,0 +1,25 @@
+// What a run reads: the token streams that the options of [data] name.
+#pragma once
+
+#include <string>
+
+#include "data/index/token_stream.h"
+#include "data/loader/batch.h"
+#include "data/progress.h"
+
+namespace tethys {
+
+class Config;
+
+struct TrainingData {
+  TokenStream training;
+  TokenStream validation;  // empty for a raw token file
+  RowOrder order = RowOrder::Shuffled;
+  std::string fingerprint;  // of the text: what a resumed run compares
+};
+
+// Opens data.tokens, or else the index of data.text, which is built in `cache_folder` unless data.cache_dir names
+// another. UserError if neither is set, the tokenizer has more tokens than the model, or the text cannot be read.
+TrainingData open_training_data(const Config& config, const std::string& cache_folder, const Progress& progress);
+
+}  // namespace tethys

@@ -1,0 +1,70 @@
+#include "train/peak.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "pjrt/executable.h"
+#include "runtime/program_cache.h"
+
+namespace tethys {
+namespace {
+
+constexpr int64_t kSize = 1024;
+constexpr int kRuns = 5;
+
+double measure(const pjrt::Client& client) {
+  const std::string type = fmt::format("tensor<{0}x{0}xf32>", kSize);
+  const std::string text = fmt::format(
+      "module @peak {{\n"
+      "  func.func public @main(%a: {0}, %b: {0}) -> {0} {{\n"
+      "    %c = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({0}, {0}) -> {0}\n"
+      "    return %c : {0}\n"
+      "  }}\n"
+      "}}\n",
+      type);
+  const pjrt::LoadedExecutable matmul = client.compile(text);
+  const HostTensor ones(TensorType{DType::F32, {kSize, kSize}});
+  const pjrt::Buffer a = pjrt::Buffer::from_host(client, ones), b = pjrt::Buffer::from_host(client, ones);
+  double best = 1e30;
+  for (int run = 0; run <= kRuns; ++run) {
+    std::vector<std::vector<pjrt::Argument>> arguments(1);
+    arguments[0].emplace_back(a);
+    arguments[0].emplace_back(b);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto results = matmul.execute(arguments);
+    results[0][0].ready().await();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (run > 0) best = std::min(best, seconds);  // the first warms up
+  }
+  return 2.0 * kSize * kSize * kSize / best;
+}
+
+}  // namespace
+
+double measured_peak(const pjrt::Client& client, const Path& cache_folder) {
+  const std::string machine =
+      fmt::format("{} {} {} threads", client.plugin()->version(), cpu_identity(), std::thread::hardware_concurrency());
+  const Path file = cache_folder / fmt::format("peak-{}.txt", hash_hex(machine));
+  try {
+    const std::string text = read_file(file);
+    double peak = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), peak);
+    if (error == std::errc() && peak > 0) return peak;
+  } catch (const UserError&) {  // not measured yet
+  }
+  const double peak = measure(client);
+  try {
+    make_directories(cache_folder);
+    write_file(file, fmt::format("{:.6g}\n", peak));
+  } catch (const UserError&) {  // measured again next time
+  }
+  return peak;
+}
+
+}  // namespace tethys

@@ -1,0 +1,34 @@
+// Between the arrays of a store and checkpoints: a checkpoint knows logical parameters by name, without stacking and
+// padding, so that a run may go on with other layers stacked, on another mesh.
+//
+//   append_pieces(pieces, "", store, parameters);            // "layers.0.attention.wq.weight"
+//   append_pieces(pieces, "optimizer.m.", store, moments);   // "optimizer.m.layers.0.attention.wq.weight"
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checkpoint/store.h"
+#include "nn/parameter_store.h"
+#include "runtime/array.h"
+
+namespace tethys {
+
+// What this process saves of `arrays`, one for each of the store; their dtype is saved. The pieces read the arrays when
+// they are written, so the arrays must not be consumed before.
+void append_pieces(std::vector<PieceSource>& pieces, const std::string& prefix,
+                   const std::vector<StoredParameter>& store, const std::vector<Array>& arrays);
+
+// The types of the logical tensors, as a checkpoint has them.
+void append_types(std::map<std::string, TensorType>& types, const std::string& prefix,
+                  const std::vector<StoredParameter>& store, DType dtype);
+
+// The arrays of the store, read from a checkpoint; padding is zero. UserError if a tensor is not there, or its shape or
+// dtype is another.
+std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix,
+                               const std::vector<StoredParameter>& store, DType dtype,
+                               const std::shared_ptr<const DeviceMesh>& devices, ArrayKind kind);
+
+}  // namespace tethys
