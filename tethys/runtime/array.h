@@ -3,7 +3,8 @@
 // never written to. A program that takes an Array as a donated argument consumes it: all copies are empty from then on
 // (consumed()), and reading one is an InternalError.
 //
-// The result of a running program is an Array at once; reading it waits. Any thread may read an Array.
+// The result of a running program is an Array at once; reading it waits. Any thread may read an Array that no program
+// consumes meanwhile.
 //
 //   Array w = to_device(devices, tensor, {shard(0)});
 //   HostTensor back = to_host(w);

@@ -23,20 +23,35 @@
 
 namespace tethys {
 
+// One op that has run.
+struct EagerStep {
+  const Node& node;
+  // The iterations of the scans that it stands in, outermost first; empty outside of them.
+  const std::vector<int64_t>& iterations;
+  const std::vector<Array>& results;
+};
+
+// "tanh of layers.attention, iteration 3"
+std::string describe(const Node& node, const std::vector<int64_t>& iterations);
+
+struct EagerOptions {
+  // Runs scans iteration by iteration and the bodies of checkpoints op by op, to find the op that went wrong. Otherwise
+  // each is one program.
+  bool unroll = false;
+  // Sees each op that has run.
+  std::function<void(const EagerStep&)> inspect = nullptr;
+};
+
 class EagerObserver : public GraphObserver {
  public:
-  // Sees the results of each node that has run.
-  using Inspector = std::function<void(Graph& graph, NodeId node, const std::vector<Array>& results)>;
-
   // Hangs itself on the graph. The graph and the executor must outlive it.
-  EagerObserver(Executor& executor, Graph& graph);
+  EagerObserver(Executor& executor, Graph& graph, EagerOptions options = {});
   EagerObserver(const EagerObserver&) = delete;
   EagerObserver& operator=(const EagerObserver&) = delete;
   ~EagerObserver() override;
 
   // Gives an input its data, before anything reads it. InternalError if the types differ.
   void bind_input(const Value& value, Array array);
-  void set_inspector(Inspector inspector) { inspector_ = std::move(inspector); }
 
   // The data of a value. InternalError if it has none.
   const Array& array(const Value& value) const;
@@ -48,13 +63,23 @@ class EagerObserver : public GraphObserver {
   void dropped(const Value&) override {}
 
  private:
-  std::vector<Array> run(Graph& graph, NodeId node);
-  std::vector<Array> fill(const Node& node, const TensorType& type);
+  using Arrays = std::vector<Array>;
+
+  // All take the arrays of a node's operands and return those of its results.
+  Arrays run(const OpCall& call, const Node& node, const Arrays& operands);
+  Arrays run_alone(const OpCall& call, const Arrays& operands);
+  Arrays run_scan(const OpCall& call, const Arrays& operands);
+  Arrays run_region(const Graph& region, const Arrays& inputs);
+  Array fill(const OpCall& call);
+  // One slice of an array of stacked ones, and the reverse.
+  Array slice(const Array& stacked, int64_t index);
+  Array stack(const Arrays& slices);
 
   Executor& executor_;
   Graph& graph_;
-  Inspector inspector_;
+  EagerOptions options_;
   std::map<ValueId, Array> arrays_;
+  std::vector<int64_t> iterations_;
 };
 
 }  // namespace tethys

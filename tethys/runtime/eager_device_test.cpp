@@ -102,21 +102,83 @@ TEST(Eager, GradientsOfAScanThatGrowsItsResultsAreThoseOfACentralDifference) {
   EXPECT_NEAR(number(eager.read(*grads[1])), (loss(0.7, 0.4 + kStep) - loss(0.7, 0.4 - kStep)) / (2 * kStep), 1e-9);
 }
 
-TEST(Eager, EveryNodeIsInspected) {
+// The names of ops as they run, and the first whose result is not finite.
+struct Log {
+  std::vector<std::string> ran;
+  std::string first_bad;
+
+  EagerOptions options(bool unroll) {
+    return {.unroll = unroll, .inspect = [this](const EagerStep& step) {
+              ran.push_back(describe(step.node, step.iterations));
+              if (first_bad.empty() && !std::isfinite(number(to_host(step.results[0])))) first_bad = ran.back();
+            }};
+  }
+};
+
+TEST(Eager, EveryOpIsInspectedInOrder) {
   Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
   Graph graph;
-  EagerObserver eager(executor, graph);
-  std::string first_bad;
-  eager.set_inspector([&](Graph& g, NodeId node, const std::vector<Array>& results) {
-    if (first_bad.empty() && !std::isfinite(number(to_host(results[0])))) {
-      first_bad = fmt::format("{} of {}", g.node(node).op->name, g.node(node).scope);
-    }
-  });
+  Log log;
+  EagerObserver eager(executor, graph, log.options(false));
   const Value x = graph.input({DType::F64, {}}, "x");
-  eager.bind_input(x, put(executor, HostTensor::scalar(-1.0), {}));
+  eager.bind_input(x, put(executor, HostTensor::scalar(1.0), {}));
   const Scope scope(graph, "norm");
-  add(logarithm(negate(negate(x))), x);
-  EXPECT_EQ(first_bad, "logarithm of norm");
+  add(logarithm(negate(x)), x);
+  EXPECT_EQ(log.ran, (std::vector<std::string>{"negate of norm", "logarithm of norm", "add of norm"}));
+  EXPECT_EQ(log.first_bad, "logarithm of norm");
+}
+
+// h ← log(h) + x from 3 with x = 0: log 3, log log 3, log log log 3 = log 0.094 < 0, then not a number.
+TEST(Eager, AnUnrolledScanNamesTheIterationInWhichItWentWrong) {
+  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+  Graph graph;
+  Log log;
+  EagerObserver eager(executor, graph, log.options(true));
+  const Value h = graph.input({DType::F64, {}}, "h");
+  const Value xs = graph.input({DType::F64, {5}}, "xs");
+  eager.bind_input(h, put(executor, HostTensor::scalar(3.0), {}));
+  eager.bind_input(xs, put(executor, HostTensor(TensorType{DType::F64, {5}}), {}));
+  const Scope scope(graph, "layers");
+  scan(graph, 5, {{}, {h}, {xs}}, [](Graph&, const ScanOperands& in) {
+    return ScanResults{{add(logarithm(in.carries[0]), in.xs[0])}, {}};
+  });
+  EXPECT_EQ(log.ran.size(), 10U);
+  EXPECT_EQ(log.first_bad, "logarithm of layers, iteration 3");
+}
+
+TEST(Eager, AnUnrolledScanGivesWhatOneProgramGives) {
+  for (const int64_t devices : {1, 4}) {
+    for (const Sample& sample : scan_op.samples()) {
+      Executor executor(client(), mesh_of(devices), {}, {.mode = Mode::Eager});
+      const Placement columns = devices == 1 ? Placement{} : Placement{shard(1)};
+      const Placement stacked = devices == 1 ? Placement{} : Placement{shard(2)};
+      std::vector<std::vector<HostTensor>> read;
+      for (const bool unroll : {false, true}) {
+        Graph graph;
+        EagerObserver eager(executor, graph, {.unroll = unroll});
+        std::vector<Value> operands;
+        std::vector<TensorType> types;
+        for (const HostTensor& operand : sample.operands) {
+          types.push_back(operand.type());
+          operands.push_back(graph.input(operand.type(), "x"));
+          eager.bind_input(operands.back(), put(executor, operand, operand.type().rank() == 3 ? stacked : columns));
+        }
+        const std::vector<Value> results =
+            graph.append(scan_op, sample.attributes, operands, sample.regions(types), sample.declared);
+        std::vector<Value> outputs = results;
+        for (const auto& g : gradients(reduce_sum(add(results[0], reduce_sum(results[1], {0})), {0, 1}), operands, {}))
+          outputs.push_back(g.value());
+        read.emplace_back();
+        for (const Value& v : outputs) read.back().push_back(eager.read(v));
+      }
+      for (size_t i = 0; i < read[0].size(); ++i) {
+        const std::vector<double> whole = read[0][i].to_doubles();
+        const std::vector<double> unrolled = read[1][i].to_doubles();
+        ASSERT_EQ(whole.size(), unrolled.size());
+        for (size_t k = 0; k < whole.size(); ++k) EXPECT_NEAR(whole[k], unrolled[k], 1e-13) << sample.name << i;
+      }
+    }
+  }
 }
 
 TEST(Eager, ErrorsNameTheOpAndItsModule) {

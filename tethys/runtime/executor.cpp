@@ -62,11 +62,13 @@ void Executor::check_arguments(const CompiledProgram& program, const std::vector
             to_string(array.placement()), to_string(port.type), to_string(port.placement));
     require(array.devices()->same_devices(*devices_), "argument {} '{}' lies on other devices", i, port.name);
     require(!array.consumed(), "argument {} '{}' was donated to an earlier run", i, port.name);
-    if (program.aliases[i] < 0) continue;
-    for (size_t j = 0; j < arguments.size(); ++j) {
-      require(i == j || !array.same(arguments[j]), "argument {} '{}' is donated, and passed again as '{}'", i,
-              port.name, program.inputs[j].name);
-    }
+  }
+  std::map<const void*, size_t> seen;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto [first, fresh] = seen.try_emplace(&arguments[i].buffers(), i);
+    require(fresh || (program.aliases[i] < 0 && program.aliases[first->second] < 0),
+            "arguments {} '{}' and {} '{}' are one array, which is donated", first->second,
+            program.inputs[first->second].name, i, program.inputs[i].name);
   }
 }
 

@@ -1,6 +1,6 @@
 // Executor: compiles programs, once each, and runs them on the devices of a mesh.
 //
-//   Executor executor(client, mesh, {.platform = "cpu"}, {.cache_folder = "~/.cache/tethys"});
+//   Executor executor(client, mesh, {.platform = "cpu"}, {.cache_folder = folder});
 //   auto step = executor.compile(make_program(graph, mesh, executor.capabilities(), aliases));
 //   std::vector<Array> results = executor.run(*step, arguments);    // at once: results are promises
 //   loss = to_host(results[0]);                                     // waits
