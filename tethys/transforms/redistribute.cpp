@@ -34,8 +34,8 @@ Value number(Graph& graph, int64_t value) { return splat(graph, {DType::S32, {}}
 Value group_index(Graph& graph, const Mesh& mesh, const Dims& axes) {
   Value index = axis_index(graph, mesh, axes[0]);
   for (size_t i = 1; i < axes.size(); ++i) {
-    const Value size = number(graph, mesh.axes()[axes[i]].size);
-    index = add(multiply(index, size), axis_index(graph, mesh, axes[i]));
+    const Value major = multiply(index, number(graph, mesh.axes()[axes[i]].size));
+    index = add(major, axis_index(graph, mesh, axes[i]));
   }
   return index;
 }
@@ -150,7 +150,8 @@ class Move {
     sizes[dim] /= parts_of(mesh_, axes);
     const Value zero = number(graph(), 0);
     std::vector<Value> starts(sizes.size(), zero);
-    starts[dim] = multiply(group_index(graph(), mesh_, axes), number(graph(), sizes[dim]));
+    const Value part = group_index(graph(), mesh_, axes);
+    starts[dim] = multiply(part, number(graph(), sizes[dim]));
     return dynamic_slice(x_, starts, sizes);
   }
 
@@ -172,8 +173,10 @@ class Move {
     for (int64_t a = 0; a < mesh_.rank(); ++a) {
       if (!to_.placement[a].is_partial() || now_[a] == to_.placement[a]) continue;
       if (to_.placement[a].reduction == Reduction::Sum) {
-        const Value first = equal(axis_index(graph(), mesh_, a), number(graph(), 0));
-        x_ = select(broadcast(first, x_.dims(), {}), x_, splat(graph(), x_.type(), 0));
+        const Value zeros = splat(graph(), x_.type(), 0);
+        const Value index = axis_index(graph(), mesh_, a);
+        const Value first = equal(index, number(graph(), 0));
+        x_ = select(broadcast(first, x_.dims(), {}), x_, zeros);
       }
       now_[a] = to_.placement[a];
     }
