@@ -368,7 +368,7 @@ std::shared_ptr<Graph> propagate(const Graph& graph, const Mesh& mesh, std::vect
     const bool whole = !placement || placement->empty();
     inputs.push_back({whole ? replicated(mesh) : *placement});
     require(static_cast<int64_t>(inputs.back().placement.size()) == mesh.rank(), "input '{}' lies at {} on mesh {}",
-            graph.input_name(i), to_string(*placement), to_string(mesh));
+            graph.input_name(i), to_string(inputs.back().placement), to_string(mesh));
   }
   Propagation propagation(graph, mesh, inputs);
   if (notes != nullptr) *notes = propagation.notes();
