@@ -116,6 +116,15 @@ endfunction()
 
 # tests/ holds what crosses folders; every test there may see all libraries.
 function(tethys_cross_tests folder)
+  # What several of these tests share lies in FOLDER/support and is included as "support/file.h".
+  file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/support/*.cpp)
+  if(support)
+    add_library(tethys_test_support STATIC ${support})
+    target_include_directories(tethys_test_support PUBLIC ${CMAKE_SOURCE_DIR}/${folder})
+    target_include_directories(tethys_test_support SYSTEM PUBLIC ${TETHYS_DEPS}/include)
+    target_link_libraries(tethys_test_support PUBLIC ${TETHYS_FOLDERS})
+    list(APPEND TETHYS_FOLDERS tethys_test_support)
+  endif()
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*_test.cpp)
   set(device_tests ${tests})
   list(FILTER tests EXCLUDE REGEX "_device_test\\.cpp$")

@@ -1,0 +1,201 @@
+// The spine: the same training step recorded and run in different ways gives the same numbers. The reference has a
+// client of one device and no mesh, scan, remat or accumulation; everything is float64, and every loss, norm, gradient,
+// updated parameter and moment agrees to 1e-9 of its tensor's largest element.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "llama3_testing.h"
+#include "support/double_matmul.h"
+
+namespace tethys::llama3_testing {
+namespace {
+
+constexpr int64_t kRows = 8;
+constexpr int64_t kSeqLen = 12;
+constexpr int64_t kSteps = 3;
+
+// Heads in two groups, RoPE scaling that acts at this length, and a vocabulary that divides by none of the meshes.
+const Model kModel{.dim = 16,
+                   .layers = 2,
+                   .heads = 4,
+                   .kv_heads = 2,
+                   .ffn = 24,
+                   .vocab = 37,
+                   .tied = false,
+                   .norm_eps = 1e-5,
+                   .theta = 10000,
+                   .factor = 8,
+                   .low = 1,
+                   .high = 4,
+                   .original = 8};
+
+struct Rows {
+  HostTensor tokens, labels, positions, segments;
+};
+
+// Packed documents of several lengths, and another share of ignored labels in every row, so that ranks and microbatches
+// see different numbers of valid tokens.
+Rows rows_of_step(int64_t step) {
+  std::vector<int32_t> tokens, labels, positions, segments;
+  for (int64_t r = 0; r < kRows; ++r) {
+    int32_t position = 0, segment = 0;
+    for (int64_t s = 0; s < kSeqLen; ++s) {
+      const int64_t mixed = (step * 131 + r * 29 + s * 17 + (r * s) % 7) % kModel.vocab;
+      if (s > 0 && s % (3 + r) == 0) position = 0, ++segment;
+      tokens.push_back(static_cast<int32_t>(mixed));
+      labels.push_back(s % (2 + r) == 1 ? kIgnoredLabel : static_cast<int32_t>((mixed * 5 + 3) % kModel.vocab));
+      positions.push_back(position++);
+      segments.push_back(segment);
+    }
+  }
+  const Dims dims{kRows, kSeqLen};
+  return {HostTensor::of<int32_t>(dims, tokens), HostTensor::of<int32_t>(dims, labels),
+          HostTensor::of<int32_t>(dims, positions), HostTensor::of<int32_t>(dims, segments)};
+}
+
+struct Result {
+  std::vector<double> losses, norms;
+  Named first_gradients, parameters, m, v;
+};
+
+Result train(const Variant& variant, const Model& model, const char* plugin) {
+  Run run(model, variant, kRows, kSeqLen, plugin);
+  Result result;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const Rows rows = rows_of_step(step);
+    const Run::Outcome outcome =
+        run.step(step, 0.01 / static_cast<double>(step + 1), rows.tokens, rows.labels, rows.positions, rows.segments);
+    EXPECT_TRUE(outcome.ok);
+    result.losses.push_back(outcome.loss);
+    result.norms.push_back(outcome.norm);
+    if (step == 0) result.first_gradients = run.gradients();
+  }
+  result.parameters = run.parameters();
+  result.m = run.m();
+  result.v = run.v();
+  return result;
+}
+
+void expect_close(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  double largest = 0, error = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    largest = std::max(largest, std::abs(expected[i]));
+    error = std::max(error, std::abs(got[i] - expected[i]));
+  }
+  EXPECT_GT(largest, 0) << what << " is zero, so that nothing is compared";
+  EXPECT_LE(error, 1e-9 * largest) << what;
+}
+
+void expect_close(const Named& got, const Named& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (const auto& [name, values] : expected) {
+    ASSERT_TRUE(got.contains(name)) << what << " of " << name;
+    expect_close(got.at(name), values, what + " of " + name);
+  }
+}
+
+void expect_same(const Variant& variant, const Model& model, const char* plugin) {
+  SCOPED_TRACE(variant.name + " on " + plugin);
+  static std::map<std::string, Result> references;
+  const std::string key = plugin + std::string(model.tied ? " tied" : "");
+  if (!references.contains(key)) references[key] = train({.name = "reference", .mesh = {}, .remat = {}}, model, plugin);
+  const Result& expected = references[key];
+  const Result got = train(variant, model, plugin);
+  expect_close(got.losses, expected.losses, "losses");
+  expect_close(got.norms, expected.norms, "norms");
+  expect_close(got.first_gradients, expected.first_gradients, "gradient");
+  expect_close(got.parameters, expected.parameters, "parameter");
+  expect_close(got.m, expected.m, "first moment");
+  expect_close(got.v, expected.v, "second moment");
+}
+
+const RematPolicy kFull{RematPolicy::Kind::Full, {}};
+const RematPolicy kSelective{RematPolicy::Kind::Selective, {"q", "attention_out"}};
+const Mesh kFsdp2({{"dp_shard", 2}});
+const Mesh kFsdp4({{"dp_shard", 4}});
+const Mesh kHsdp({{"dp_replicate", 2}, {"dp_shard", 2}});
+const Mesh kTp2({{"tp", 2}});
+const Mesh kFsdpTp({{"dp_shard", 2}, {"tp", 2}});
+
+// Puts the foreign matmul in the place of every layer's w2 and wo.
+void use_foreign_matmul(ConfigNode& root) {
+  for (const char* glob : {"layers.*.feed_forward.w2", "layers.*.attention.wo"}) {
+    for (const NamedNode& found : match_nodes(root, glob)) {
+      const auto& linear = dynamic_cast<const LinearConfig&>(*found.node);
+      replace_node(root, found.name,
+                   std::make_unique<testing::DoubleMatmulLinearConfig>(linear.in, linear.out, linear.initial));
+    }
+  }
+}
+
+Variant spine() {
+  return {.name = "scan, full remat, FSDP 4, accumulation, a foreign call",
+          .mesh = kFsdp4,
+          .scan = true,
+          .remat = kFull,
+          .microbatches = 2,
+          .rewrite = use_foreign_matmul,
+          .handlers = {testing::double_matmul_handler()},
+          .kernels = {testing::double_matmul_kernel.name}};
+}
+
+class Spine : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Spine, AllAtOnceEqualsThePlainStep) {
+  const int64_t before = testing::double_matmul_runs();
+  expect_same(spine(), kModel, GetParam());
+  EXPECT_GT(testing::double_matmul_runs(), before) << "the foreign code was not called";
+}
+
+TEST_P(Spine, AForeignCallEqualsItsReference) {
+  Variant variant{.name = "foreign call on one device", .mesh = {}, .remat = {}};
+  variant.rewrite = use_foreign_matmul;
+  variant.handlers = {testing::double_matmul_handler()};
+  variant.kernels = {testing::double_matmul_kernel.name};
+  expect_same(variant, kModel, GetParam());
+}
+
+TEST_P(Spine, EachWayOfRecordingEqualsThePlainStep) {
+  const std::vector<Variant> variants = {
+      {.name = "scan", .mesh = {}, .scan = true, .remat = {}},
+      {.name = "unrolled full remat", .mesh = {}, .remat = kFull},
+      {.name = "scan selective remat", .mesh = {}, .scan = true, .remat = kSelective},
+      {.name = "accumulation over 4", .mesh = {}, .remat = {}, .microbatches = 4},
+  };
+  for (const Variant& variant : variants) expect_same(variant, kModel, GetParam());
+}
+
+TEST_P(Spine, EachMeshEqualsOneDevice) {
+  std::vector<Variant> variants = {
+      {.name = "FSDP 2", .mesh = kFsdp2, .remat = {}},
+      {.name = "FSDP 4, scan", .mesh = kFsdp4, .scan = true, .remat = {}},
+      {.name = "FSDP 4, weights kept", .mesh = kFsdp4, .remat = {}, .reshard_after_forward = false},
+      {.name = "HSDP 2x2, scan, full remat", .mesh = kHsdp, .scan = true, .remat = kFull},
+      {.name = "HSDP 2x2, accumulation", .mesh = kHsdp, .remat = {}, .microbatches = 2},
+      {.name = "TP 2", .mesh = kTp2, .remat = {}},
+      {.name = "TP 2, scan, selective remat", .mesh = kTp2, .scan = true, .remat = kSelective},
+      {.name = "FSDP 2, TP 2, scan, full remat, accumulation",
+       .mesh = kFsdpTp,
+       .scan = true,
+       .remat = kFull,
+       .microbatches = 2},
+  };
+  for (const Variant& variant : variants) expect_same(variant, kModel, GetParam());
+}
+
+TEST_P(Spine, TiedEmbeddingsOnMeshes) {
+  Model tied = kModel;
+  tied.tied = true;
+  expect_same({.name = "FSDP 4, scan", .mesh = kFsdp4, .scan = true, .remat = {}}, tied, GetParam());
+  expect_same({.name = "FSDP 2, TP 2", .mesh = kFsdpTp, .remat = {}, .microbatches = 2}, tied, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, Spine, ::testing::Values("xla_cpu.so", "openxla_cpu.so"), [](const auto& info) {
+  return std::string(info.param).substr(0, std::string(info.param).find('.'));
+});
+
+}  // namespace
+}  // namespace tethys::llama3_testing
