@@ -11,7 +11,8 @@
 namespace tethys {
 namespace {
 
-using namespace placement_testing;
+using placement_testing::expect_close;
+using placement_testing::run;
 
 // All placements of a tensor of rank 2 on the mesh, with at most one kind of reduction.
 std::vector<Placement> all_placements(const Mesh& mesh) {
