@@ -20,6 +20,7 @@ namespace tethys {
 struct Surroundings {
   Path executable;
   Path cache_folder;         // where what can be made again is kept
+  std::string xla_flags;     // what XLA reads of the environment
   std::ostream& out;         // standard output
   std::optional<int> width;  // of the terminal that it is; nothing if it is none
 };

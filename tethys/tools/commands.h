@@ -5,6 +5,7 @@
 
 namespace tethys {
 
+extern const Command kTrainCommand;
 extern const Command kConfigCommand;
 extern const Command kTokenizerTrainCommand;
 extern const Command kTokenizerEncodeCommand;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "config/config.h"
+#include "tools/command.h"
 
 namespace tethys {
 namespace {
@@ -48,6 +49,10 @@ std::string plugin_path(const Config& config, const Path& executable) {
                executable.parent_path().string());
   }
   return found.string();
+}
+
+MachineOptions machine_options(const Config& config, const Surroundings& surroundings) {
+  return {plugin_path(config, surroundings.executable), surroundings.cache_folder.string(), surroundings.xla_flags};
 }
 
 }  // namespace tethys

@@ -4,10 +4,12 @@
 #include <string>
 
 #include "base/file.h"
+#include "train/machine.h"
 
 namespace tethys {
 
 class Config;
+struct Surroundings;
 
 // The nearest folder `recipes` at or above the program's folder. UserError if there is none.
 Path recipes_folder(const Path& executable);
@@ -15,5 +17,8 @@ Path recipes_folder(const Path& executable);
 // The plugin that device.plugin names, or else that of the platform: on cpu .deps/plugins/default.so above the
 // program's folder, or xla_cpu.so beside it. UserError that says what to install if there is none.
 std::string plugin_path(const Config& config, const Path& executable);
+
+// The machine of the configuration: its plugin, and the cache folder that is ours.
+MachineOptions machine_options(const Config& config, const Surroundings& surroundings);
 
 }  // namespace tethys

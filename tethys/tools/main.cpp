@@ -14,10 +14,7 @@ namespace tethys {
 namespace {
 
 const std::vector<const Command*> kCommands = {
-    &kConfigCommand,
-    &kTokenizerTrainCommand,
-    &kTokenizerEncodeCommand,
-    &kTokenizerDecodeCommand,
+    &kTrainCommand, &kConfigCommand, &kTokenizerTrainCommand, &kTokenizerEncodeCommand, &kTokenizerDecodeCommand,
 };
 
 Path cache_folder() {
@@ -38,8 +35,9 @@ std::optional<int> terminal_width() {
 int run(int argc, char** argv) {
   try {
     ::setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);  // plugins read it when they are loaded
-    const Surroundings surroundings{std::filesystem::read_symlink("/proc/self/exe"), cache_folder(), std::cout,
-                                    terminal_width()};
+    const char* flags = std::getenv("XLA_FLAGS");
+    const Surroundings surroundings{std::filesystem::read_symlink("/proc/self/exe"), cache_folder(),
+                                    flags == nullptr ? "" : flags, std::cout, terminal_width()};
     const int status = run_program(kCommands, {argv + 1, argv + argc}, surroundings);
     std::cout.flush();
     return status;

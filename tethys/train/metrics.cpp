@@ -95,11 +95,11 @@ void cut_back_metrics(const Path& path, int64_t step) {
   write_file(path, kept);
 }
 
-MetricsFile::MetricsFile(const Path& path) : path_(path), file_(std::fopen(path.c_str(), "ae")) {
+LineFile::LineFile(const Path& path) : path_(path), file_(std::fopen(path.c_str(), "ae")) {
   if (file_ == nullptr) user_error("cannot write {}: {}", path.string(), std::strerror(errno));
 }
 
-void MetricsFile::append(const std::string& line) {
+void LineFile::append(const std::string& line) {
   const std::string text = line + "\n";
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0) {
     user_error("cannot write {}: {}", path_.string(), std::strerror(errno));

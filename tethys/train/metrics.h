@@ -53,10 +53,10 @@ RunMetrics read_metrics(const Path& path);
 // Drops the lines of steps after `step`, and a last line that a killed run left unfinished. No file is fine.
 void cut_back_metrics(const Path& path, int64_t step);
 
-// Appends lines; each is in the file when append returns, so that a kill loses none.
-class MetricsFile {
+// Appends lines to a file; each is there when append returns, so that a kill loses none.
+class LineFile {
  public:
-  explicit MetricsFile(const Path& path);
+  explicit LineFile(const Path& path);
   void append(const std::string& line);
 
  private:

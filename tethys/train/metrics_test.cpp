@@ -22,7 +22,7 @@ TEST(Metrics, AStepHasTheKeysThatScriptsRelyOnInTheirOrder) {
 TEST(Metrics, WhatWasAppendedIsReadBack) {
   TemporaryFolder folder;
   const ValidationMetrics validation{2, 5.25, 100000, 6.5};
-  MetricsFile file(folder / "metrics.jsonl");
+  LineFile file(folder / "metrics.jsonl");
   file.append(to_json(step(1)));
   file.append(to_json(step(2)));
   file.append(to_json(validation));
@@ -39,7 +39,7 @@ TEST(Metrics, CuttingBackDropsLaterStepsAndAnUnfinishedLine) {
   write_file(path, kept + to_json(step(3)) + "\n" + to_json(step(4)).substr(0, 30));
   cut_back_metrics(path, 2);
   EXPECT_EQ(read_file(path), kept);
-  MetricsFile(path).append(to_json(step(3)));
+  LineFile(path).append(to_json(step(3)));
   EXPECT_EQ(read_file(path), kept + to_json(step(3)) + "\n");
   cut_back_metrics(path, 0);
   EXPECT_EQ(read_file(path), "");

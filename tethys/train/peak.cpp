@@ -16,7 +16,7 @@ namespace tethys {
 namespace {
 
 constexpr int64_t kSize = 1024;
-constexpr int kRuns = 5;
+constexpr int kRuns = 8;
 
 double measure(const pjrt::Client& client) {
   const std::string type = fmt::format("tensor<{0}x{0}xf32>", kSize);

@@ -1,0 +1,136 @@
+// tethys train: trains a model.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "config/describe.h"
+#include "config/recipe.h"
+#include "tools/commands.h"
+#include "tools/exit_status.h"
+#include "tools/locations.h"
+#include "tools/plot/loss_chart.h"
+#include "train/console.h"
+#include "train/run_folder.h"
+#include "train/training.h"
+
+namespace tethys {
+namespace {
+
+std::vector<Option> options() {
+  return with_training_options({
+      text_option("output", "", "folder of the run; empty: outputs/ and the recipe's name"),
+      bool_option("resume", false, "go on from the newest checkpoint of the output folder"),
+      bool_option("dry_run", false, "check the mesh and compile the step; run and write nothing"),
+      bool_option("plot", false, "print the loss curve at the end even where the output is no terminal"),
+  });
+}
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+// Asks the run to stop after the step in work. A second signal ends the process at once.
+void catch_stop_signals() {
+  struct sigaction action = {};
+  action.sa_handler = [](int number) { stop_signal = number; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+}
+
+// Lines above a bar that stays at the bottom of a terminal.
+class Screen {
+ public:
+  explicit Screen(const Surroundings& surroundings) : out_(surroundings.out), width_(surroundings.width) {}
+  ~Screen() { clear(); }
+
+  void line(const std::string& text) {
+    clear();
+    fmt::print(out_, "{}\n", text);
+    out_.flush();
+  }
+  void bar(int64_t done, int64_t total, double seconds_per_step) {
+    if (!width_) return;
+    clear();
+    const std::string bar = progress_bar(done, total, seconds_per_step, *width_ - 1);
+    fmt::print(out_, "{}", bar);
+    out_.flush();
+    shown_ = bar.size();
+  }
+
+ private:
+  void clear() {
+    if (shown_ > 0) fmt::print(out_, "\r{:{}}\r", "", shown_);
+    shown_ = 0;
+  }
+
+  std::ostream& out_;
+  std::optional<int> width_;
+  size_t shown_ = 0;
+};
+
+[[noreturn]] void end_stuck(const Watchdog::Stuck& stuck) {
+  fmt::print(stderr, "tethys: step {} of program {} did not end within {} s: the device is stuck\n", stuck.step,
+             stuck.program, stuck.limit.count() / 1000);
+  ::_exit(kStuck);
+}
+
+// The loss as a picture in the run's folder, and as text where it is looked at.
+void draw(const Invocation& invocation, const std::string& name, const Path& output) {
+  const RunMetrics metrics = read_metrics(output / "metrics.jsonl");
+  if (metrics.steps.size() < 2) return;
+  const Chart chart = loss_chart(name, metrics);
+  write_chart_png(output / "loss.png", chart);
+  const std::optional<int> width = invocation.surroundings.width;
+  std::ostream& out = invocation.surroundings.out;
+  if (width || invocation.config.get_bool("plot")) {
+    fmt::print(out, "\n{}\n", chart_text(chart, std::min(width.value_or(80), 100), 16));
+  }
+  fmt::print(out, "loss curve: {}\n", (output / "loss.png").string());
+}
+
+int run(Invocation& invocation) {
+  const Config& config = invocation.config;
+  const Surroundings& surroundings = invocation.surroundings;
+  const std::string name = load_recipe(invocation.config, single_argument(invocation, kTrainCommand, "the recipe"),
+                                       recipes_folder(surroundings.executable));
+  check_config(config);
+  TrainingOptions options;
+  options.output = config.get_string("output").empty() ? Path("outputs") / name : Path(config.get_string("output"));
+  options.resume = config.get_bool("resume");
+  options.dry_run = config.get_bool("dry_run");
+  options.machine = machine_options(config, surroundings);
+
+  Screen screen(surroundings);
+  TrainingCallbacks callbacks;
+  callbacks.line = [&](const std::string& text) { screen.line(text); };
+  callbacks.progress = [&](int64_t done, int64_t total, double seconds) { screen.bar(done, total, seconds); };
+  callbacks.stop = [] { return static_cast<int>(stop_signal); };
+  callbacks.stuck = end_stuck;
+  catch_stop_signals();
+  const TrainingResult result = run_training(config, options, callbacks);
+  if (options.dry_run) return kDone;
+  if (result.stopped_by != 0) return 128 + result.stopped_by;
+  draw(invocation, name, options.output);
+  return kDone;
+}
+
+}  // namespace
+
+const Command kTrainCommand{
+    "train",
+    "RECIPE [--section.option VALUE]…",
+    "train a model",
+    "  tethys tokenizer train 'books/*.txt' --vocab_size 2048 --output tokenizer.json\n"
+    "  tethys train llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
+    "  tethys train llama3_debugmodel --resume …            go on after a stop; Ctrl-C saves before it stops\n"
+    "  tethys train llama3_8b --dry_run …                   does it fit together? compiles, runs nothing\n"
+    "  tethys train my/recipe.toml --parallelism.data_parallel_shard_degree 4\n\n"
+    "RECIPE is a name from recipes/ or the path of a TOML file. The run's folder gets metrics.jsonl, the effective\n"
+    "config.toml, log.txt, loss.png and the checkpoints. Exit status: 0 done, 1 failed, 2 a mistake in the input,\n"
+    "3 out of memory, 4 a stuck device, 128 + n stopped by signal n after saving.\n",
+    options,
+    run,
+};
+
+}  // namespace tethys

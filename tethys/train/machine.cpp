@@ -1,0 +1,78 @@
+#include "train/machine.h"
+
+#include <charconv>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "config/config.h"
+
+namespace tethys {
+namespace {
+
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+pjrt::OptionValue option_value(const std::string& text) {
+  if (text == "true" || text == "false") return text == "true";
+  if (const auto number = number_of<int64_t>(text)) return *number;
+  if (const auto number = number_of<double>(text)) return *number;
+  return text;
+}
+
+}  // namespace
+
+pjrt::OptionOverrides compile_options_of(const Config& config) {
+  pjrt::OptionOverrides overrides;
+  for (const std::string& text : config.get_strings("device.compile_options")) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      user_error("device.compile_options: '{}' is not of the form NAME=VALUE ({})", text,
+                 config.origin("device.compile_options").place);
+    }
+    overrides[text.substr(0, equals)] = option_value(text.substr(equals + 1));
+  }
+  return overrides;
+}
+
+std::optional<int64_t> virtual_devices(const Config& config) {
+  if (config.get_string("device.platform") != "cpu") return std::nullopt;
+  const int64_t count = config.get_int("device.count");
+  return degrees_of(config, count == -1 ? std::nullopt : std::optional(count)).devices();
+}
+
+Machine open_machine(const Config& config, const MachineOptions& options) {
+  Machine machine;
+  const std::optional<int64_t> made = virtual_devices(config);  // first: what does not fit needs no plugin to be loaded
+  machine.client = std::make_shared<const pjrt::Client>(pjrt::Plugin::load(options.plugin),
+                                                        pjrt::ClientOptions{.device_count = made});
+  const std::string& platform = config.get_string("device.platform");
+  if (machine.client->platform_name() != platform) {
+    user_error("the plugin {} is for {}, and {}", options.plugin, machine.client->platform_name(),
+               config.cite("device.platform"));
+  }
+  const int64_t count = config.get_int("device.count");
+  const int64_t present = static_cast<int64_t>(machine.client->devices().size());
+  if (count > present)
+    user_error("{}, and the platform {} has {} here", config.cite("device.count"), platform, present);
+  machine.devices = made ? *made : count == -1 ? present : count;
+  return machine;
+}
+
+std::unique_ptr<Executor> make_executor(const Config& config, const Machine& machine, const Mesh& mesh,
+                                        const MachineOptions& options) {
+  const std::string programs = options.cache_folder.empty() ? "" : (Path(options.cache_folder) / "programs").string();
+  return std::make_unique<Executor>(machine.client, mesh,
+                                    Capabilities{.platform = config.get_string("device.platform"), .kernels = {}},
+                                    ExecutorOptions{.mode = parse_mode(config.get_string("graph.mode")),
+                                                    .cache_folder = programs,
+                                                    .compiler_options = compile_options_of(config),
+                                                    .handlers = {},
+                                                    .environment = options.environment});
+}
+
+}  // namespace tethys

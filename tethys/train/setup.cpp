@@ -1,0 +1,99 @@
+#include "train/setup.h"
+
+#include "config/config.h"
+#include "config/parameter_group.h"
+#include "models/registry.h"
+
+namespace tethys {
+namespace {
+
+struct Recording {
+  bool scan = false;
+  RematPolicy remat;
+  bool recompute = false;
+};
+
+StepOptions step_options(const Config& config, const Mesh& mesh, const RematPolicy& remat, LanguageModel& model) {
+  std::vector<std::string> names;
+  model.for_each_parameter([&](Parameter& parameter) { names.push_back(parameter.name()); });
+  StepOptions options;
+  options.mesh = mesh;
+  options.adamw = adamw_of(config);
+  options.max_norm = config.get_float("training.max_norm");
+  options.groups = group_settings(parameter_groups(config), config.get_float("optimizer.weight_decay"), names);
+  options.remat = remat;
+  return options;
+}
+
+TrainingSetup set_up_as(const Config& config, std::optional<int64_t> devices, const Recording& recording) {
+  TrainingSetup setup;
+  setup.degrees = degrees_of(config, devices);
+  setup.mesh = mesh_of(setup.degrees);
+  const StepRows rows = step_rows_of(config, setup.degrees);
+  setup.shape = {rows.accumulation, rows.rows, config.get_int("training.seq_len")};
+  setup.precision = precision_of(config);
+  const Architecture& architecture = find_architecture(config.get_string("model.name"));
+  setup.model = architecture.configure(config)->build();
+  setup.model->set_layer_options({.scan = recording.scan, .checkpoint = recording.recompute});
+  setup.store =
+      make_store(*setup.model, architecture.plan(),
+                 {.mesh = setup.mesh,
+                  .stack_layers = recording.scan,
+                  .storage_dtype = setup.precision.storage,
+                  .compute_dtype = setup.precision.compute,
+                  .gradient_dtype = setup.precision.gradient,
+                  .reshard_after_forward = config.get_string("parallelism.fsdp_reshard_after_forward") != "never"});
+  setup.step = step_options(config, setup.mesh, recording.remat, *setup.model);
+  setup.schedule = schedule_of(config);
+  setup.learning_rate = config.get_float("optimizer.lr");
+  return setup;
+}
+
+}  // namespace
+
+Precision precision_of(const Config& config) {
+  Precision precision;
+  precision.storage = parse_dtype(config.get_string("training.dtype"));
+  const std::string& compute = config.get_string("training.mixed_precision_param");
+  if (compute != "auto") {
+    precision.compute = parse_dtype(compute);
+  } else if (precision.storage == DType::F64) {
+    precision.compute = DType::F64;
+  } else {
+    precision.compute = config.get_string("device.platform") == "cpu" ? DType::F32 : DType::BF16;
+  }
+  precision.gradient = parse_dtype(config.get_string("training.mixed_precision_reduce"));
+  if (precision.compute == DType::F64) precision.gradient = DType::F64;
+  return precision;
+}
+
+RematPolicy remat_of(const Config& config) {
+  const std::string& remat = config.get_string("graph.remat");
+  if (remat == "full") return {RematPolicy::Kind::Full, {}};
+  if (remat == "selective") return {RematPolicy::Kind::Selective, config.get_strings("graph.remat_save")};
+  return {};
+}
+
+TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
+  const RematPolicy remat = remat_of(config);
+  return set_up_as(config, devices,
+                   {config.get_bool("graph.scan_layers"), remat, remat.kind != RematPolicy::Kind::None});
+}
+
+TrainingSetup set_up_for_replay(const Config& config, std::optional<int64_t> devices) {
+  return set_up_as(config, devices, {});
+}
+
+FlopsModel flops_model_of(const Config& config, LanguageModel& model) {
+  FlopsModel flops;
+  model.for_each_parameter([&](Parameter& parameter) { flops.parameters += parameter.elements(); });
+  if (!config.get_bool("model.tie_embeddings")) {
+    flops.embedding = config.get_int("model.vocab_size") * config.get_int("model.dim");
+  }
+  flops.layers = config.get_int("model.n_layers");
+  flops.heads = config.get_int("model.n_heads");
+  flops.query_key_dim = flops.value_dim = config.get_int("model.dim") / config.get_int("model.n_heads");
+  return flops;
+}
+
+}  // namespace tethys

@@ -1,0 +1,102 @@
+#include "train/state.h"
+
+#include "nn/initial_values.h"
+#include "ops/control/redistribute.h"
+#include "ops/shape/splat.h"
+#include "train/stored_state.h"
+
+namespace tethys {
+namespace {
+
+// Zeros for each stored parameter, twice: both moments.
+void record_zeros(Graph& graph, const std::vector<StoredParameter>& store, std::vector<Value>& outputs) {
+  for (int moment = 0; moment < 2; ++moment) {
+    for (const StoredParameter& stored : store) {
+      outputs.push_back(redistribute(splat(graph, stored.type, 0), stored.placement));
+    }
+  }
+}
+
+TrainingState with_kinds(TrainingState state) {
+  for (Array& array : state.parameters) array.set_kind(ArrayKind::Parameter);
+  for (Array& array : state.m) array.set_kind(ArrayKind::Optimizer);
+  for (Array& array : state.v) array.set_kind(ArrayKind::Optimizer);
+  return state;
+}
+
+std::vector<Array> run_once(Executor& executor, const Graph& graph, std::vector<Array> arguments) {
+  return executor.run(make_program(graph, executor.mesh(), executor.capabilities()), std::move(arguments));
+}
+
+}  // namespace
+
+Array true_everywhere(Executor& executor) {
+  HostTensor yes(TensorType{DType::Bool, {}});
+  yes.bytes()[0] = std::byte{1};
+  return to_device(executor.devices(), yes, replicated(executor.mesh()), {.kind = ArrayKind::Optimizer});
+}
+
+std::vector<Array> TrainingState::list() const {
+  std::vector<Array> all = parameters;
+  all.insert(all.end(), m.begin(), m.end());
+  all.insert(all.end(), v.begin(), v.end());
+  all.push_back(ok);
+  return all;
+}
+
+TrainingState TrainingState::from(const std::vector<Array>& list, size_t stored) {
+  require(list.size() > 3 * stored, "a state of {} arrays for {} stored parameters", list.size(), stored);
+  const auto part = [&](size_t index) {
+    const auto begin = list.begin() + static_cast<std::ptrdiff_t>(index * stored);
+    return std::vector<Array>(begin, begin + static_cast<std::ptrdiff_t>(stored));
+  };
+  return {part(0), part(1), part(2), list[3 * stored]};
+}
+
+TrainingState initial_state(Executor& executor, const TrainingSetup& setup, uint64_t seed) {
+  Graph graph;
+  const Placement whole = replicated(executor.mesh());
+  const Value seed_words = graph.input({DType::U32, {2}}, "seed", whole);
+  std::vector<Value> outputs = initial_values(seed_words, setup.store);
+  record_zeros(graph, setup.store, outputs);
+  graph.set_outputs(outputs);
+  const HostTensor words =
+      HostTensor::of<uint32_t>({2}, {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  std::vector<Array> arrays = run_once(executor, graph, {to_device(executor.devices(), words, whole)});
+  arrays.push_back(true_everywhere(executor));
+  return with_kinds(TrainingState::from(arrays, setup.store.size()));
+}
+
+std::vector<Array> load_parameters(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup) {
+  return load_arrays(checkpoint, "", setup.store, setup.precision.storage, executor.devices(), ArrayKind::Parameter);
+}
+
+TrainingState load_state(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup) {
+  const auto load = [&](const std::string& prefix) {
+    return load_arrays(checkpoint, prefix, setup.store, setup.precision.storage, executor.devices(),
+                       ArrayKind::Optimizer);
+  };
+  return {load_parameters(checkpoint, executor, setup), load("optimizer.m."), load("optimizer.v."),
+          true_everywhere(executor)};
+}
+
+TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup) {
+  Graph graph;
+  std::vector<Value> outputs;
+  record_zeros(graph, setup.store, outputs);
+  graph.set_outputs(outputs);
+  std::vector<Array> arrays = load_parameters(checkpoint, executor, setup);
+  for (Array& zeros : run_once(executor, graph, {})) arrays.push_back(std::move(zeros));
+  arrays.push_back(true_everywhere(executor));
+  return with_kinds(TrainingState::from(arrays, setup.store.size()));
+}
+
+std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup) {
+  std::vector<PieceSource> pieces;
+  append_pieces(pieces, "", setup.store, state.parameters);
+  append_pieces(pieces, "optimizer.m.", setup.store, state.m);
+  append_pieces(pieces, "optimizer.v.", setup.store, state.v);
+  return pieces;
+}
+
+}  // namespace tethys

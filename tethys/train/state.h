@@ -1,0 +1,38 @@
+// TrainingState: the arrays that a run carries from step to step, donated to each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "checkpoint/store.h"
+#include "runtime/executor.h"
+#include "train/setup.h"
+
+namespace tethys {
+
+struct TrainingState {
+  std::vector<Array> parameters, m, v;  // one each per stored parameter
+  Array ok;                             // false once a loss or norm was not finite
+
+  // In the order of StateValues::list, and back from the first of a step's results.
+  std::vector<Array> list() const;
+  static TrainingState from(const std::vector<Array>& list, size_t stored);
+};
+
+// Made on the device from the seed: initial values, and no momentum.
+TrainingState initial_state(Executor& executor, const TrainingSetup& setup, uint64_t seed);
+
+// All of it, as save_state left it.
+TrainingState load_state(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup);
+// Its parameters, with no momentum.
+TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup);
+
+// The parameters alone, for what only runs the model.
+std::vector<Array> load_parameters(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup);
+
+// The `ok` of a state in which all went well.
+Array true_everywhere(Executor& executor);
+
+std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup);
+
+}  // namespace tethys

@@ -1,0 +1,66 @@
+#include "train/step_runner.h"
+
+#include "runtime/eager.h"
+
+namespace tethys {
+
+std::vector<Array> step_arguments(const TrainingState& state, const StepFeed& feed, Executor& executor,
+                                  const TrainingSetup& setup) {
+  const Placement whole = replicated(executor.mesh());
+  const Placement rows = batch_placement(executor.mesh(), 1);
+  const auto put = [&](const HostTensor& tensor, const Placement& placement) {
+    return to_device(executor.devices(), tensor, placement);
+  };
+  const double rate[] = {feed.learning_rate};
+  std::vector<Array> arguments = state.list();
+  arguments.push_back(put(HostTensor::scalar(static_cast<int32_t>(feed.step)), whole));
+  arguments.push_back(put(HostTensor::from_doubles({promote(DType::F32, setup.precision.storage), {}}, rate), whole));
+  arguments.push_back(put(feed.batch.tokens, rows));
+  arguments.push_back(put(feed.batch.labels, rows));
+  arguments.push_back(put(feed.batch.positions, rows));
+  arguments.push_back(put(feed.batch.segment_ids, rows));
+  return arguments;
+}
+
+StepResults record_eagerly(EagerObserver& eager, Graph& graph, const std::vector<Array>& arguments,
+                           const TrainingSetup& setup) {
+  const StepInputs inputs = step_inputs(graph, setup.store, setup.shape, setup.mesh);
+  require(graph.inputs().size() == arguments.size(), "{} arguments for a step of {} inputs", arguments.size(),
+          graph.inputs().size());
+  for (size_t i = 0; i < arguments.size(); ++i) eager.bind_input(graph.value(graph.inputs()[i]), arguments[i]);
+  return record_step(*setup.model, setup.store, inputs, setup.step);
+}
+
+StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup) : executor_(executor), setup_(setup) {
+  if (executor.mode() == Mode::Eager) return;
+  const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
+  program_ = executor.compile(make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases));
+}
+
+StepOutcome StepRunner::run(TrainingState& state, const StepFeed& feed) {
+  std::vector<Array> arguments = step_arguments(state, feed, executor_, setup_);
+  return program_ != nullptr ? run_program(state, std::move(arguments)) : run_eagerly(state, arguments);
+}
+
+StepOutcome StepRunner::run_program(TrainingState& state, std::vector<Array> arguments) {
+  const std::vector<Array> results = executor_.run(*program_, std::move(arguments));
+  state = TrainingState::from(results, setup_.store.size());
+  const size_t count = 3 * setup_.store.size() + 1;
+  return {results.at(count), results.at(count + 1)};
+}
+
+StepOutcome StepRunner::run_eagerly(TrainingState& state, const std::vector<Array>& arguments) {
+  Graph graph;
+  EagerObserver eager(executor_, graph);
+  const StepResults results = record_eagerly(eager, graph, arguments, setup_);
+  std::vector<Array> next;
+  const std::vector<Value> values = results.state.list();
+  for (size_t i = 0; i < values.size(); ++i) {
+    next.push_back(eager.array(values[i]));
+    next.back().set_kind(arguments[i].kind());
+  }
+  state = TrainingState::from(next, setup_.store.size());
+  return {eager.array(results.loss), eager.array(results.norm)};
+}
+
+}  // namespace tethys

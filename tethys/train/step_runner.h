@@ -1,0 +1,53 @@
+// StepRunner: one training step after the other, in the Executor's mode: as one program, or op by op.
+//
+//   StepRunner runner(executor, setup);          // graph mode: compiles here
+//   StepOutcome outcome = runner.run(state, {step, learning_rate, batch});   // returns at once
+//   to_host(outcome.loss);                       // waits
+#pragma once
+
+#include <memory>
+
+#include "data/loader/batch.h"
+#include "train/state.h"
+
+namespace tethys {
+
+struct StepFeed {
+  int64_t step = 0;  // from 0
+  double learning_rate = 0;
+  const Batch& batch;
+};
+
+struct StepOutcome {
+  Array loss, norm;  // scalars; the norm is that before clipping
+};
+
+class StepRunner {
+ public:
+  // Both must outlive it.
+  StepRunner(Executor& executor, const TrainingSetup& setup);
+
+  // Consumes the state and puts the next one in its place.
+  StepOutcome run(TrainingState& state, const StepFeed& feed);
+
+  // Of the compiled step on one device; nothing in eager mode.
+  const pjrt::MemoryStats* memory() const { return program_ == nullptr ? nullptr : &program_->memory(); }
+
+ private:
+  StepOutcome run_program(TrainingState& state, std::vector<Array> arguments);
+  StepOutcome run_eagerly(TrainingState& state, const std::vector<Array>& arguments);
+
+  Executor& executor_;
+  const TrainingSetup& setup_;
+  std::shared_ptr<const CompiledProgram> program_;  // of graph mode
+};
+
+// The arguments of a step in the order of its inputs: the state, then what `feed` brings.
+std::vector<Array> step_arguments(const TrainingState& state, const StepFeed& feed, Executor& executor,
+                                  const TrainingSetup& setup);
+
+// Records the step on inputs that `eager` gives their data.
+StepResults record_eagerly(class EagerObserver& eager, Graph& graph, const std::vector<Array>& arguments,
+                           const TrainingSetup& setup);
+
+}  // namespace tethys

@@ -1,0 +1,372 @@
+#include "train/training.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#include "config/config.h"
+#include "config/describe.h"
+#include "data/loader/loader.h"
+#include "train/console.h"
+#include "train/corpus.h"
+#include "train/peak.h"
+#include "train/replay.h"
+#include "train/run_folder.h"
+#include "train/validation.h"
+
+namespace tethys {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::minutes kStepDeadline(30);
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+void say(const TrainingCallbacks& callbacks, const std::string& line) {
+  if (callbacks.line) callbacks.line(line);
+}
+
+std::string counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", with_commas(count), noun, count == 1 ? "" : "s");
+}
+
+// What a device can do, and how that is known.
+struct Peak {
+  double flops = 0;
+  std::string source;
+};
+
+Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
+  const std::string& kind = machine.client->addressable_devices().at(0).kind;
+  if (const auto known = peak_flops(kind)) return {*known, kind + ", bf16"};
+  // Virtual devices share the machine.
+  const double share = cpu ? static_cast<double>(machine.devices) : 1;
+  return {measured_peak(*machine.client, options.cache_folder) / share, "a large float32 matmul, measured here"};
+}
+
+// The figures of the steps since the last line.
+class Meter {
+ public:
+  Meter(const TrainingSetup& setup, const FlopsModel& flops, Peak peak)
+      : tokens_(static_cast<double>(setup.tokens_per_step()) / static_cast<double>(setup.degrees.devices())),
+        flops_(flops_per_token(flops, setup.shape.seq_len)),
+        causal_flops_(flops_per_token(flops, setup.shape.seq_len, CountedScores::Causal)),
+        peak_(std::move(peak)) {}
+
+  void add(double step_seconds, double data_seconds) {
+    ++steps_, seconds_ += step_seconds, data_seconds_ += data_seconds;
+    if (all_steps_++ > 0) all_seconds_ += step_seconds;  // the first warms up
+  }
+  // Fills in the rates and begins anew.
+  void fill(StepMetrics& metrics) {
+    metrics.step_seconds = seconds_ / steps_;
+    metrics.data_seconds = data_seconds_ / steps_;
+    metrics.tps = tokens_ / metrics.step_seconds;
+    metrics.tflops = metrics.tps * flops_ * 1e-12;
+    metrics.mfu = metrics.tps * flops_ / peak_.flops;
+    steps_ = 0, seconds_ = data_seconds_ = 0;
+  }
+  double seconds_per_step() const { return all_steps_ > 1 ? all_seconds_ / (all_steps_ - 1) : 0; }
+  // Both ways of counting attention, named.
+  std::string summary() const {
+    if (all_steps_ < 2) return "";
+    const double tps = tokens_ / seconds_per_step();
+    return fmt::format(
+        "{} tokens/s per device; MFU {:.2f}% counting all scores (torchtitan), {:.2f}% the causal half (MaxText), of "
+        "{:.3f} "
+        "TFLOP/s ({})",
+        with_commas(std::llround(tps)), 100 * tps * flops_ / peak_.flops, 100 * tps * causal_flops_ / peak_.flops,
+        peak_.flops * 1e-12, peak_.source);
+  }
+
+ private:
+  double tokens_;  // per step and device
+  double flops_, causal_flops_;
+  Peak peak_;
+  int64_t all_steps_ = 0;
+  double steps_ = 0, seconds_ = 0, data_seconds_ = 0, all_seconds_ = 0;
+};
+
+class Trainer {
+ public:
+  Trainer(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks)
+      : config_(config),
+        options_(options),
+        callbacks_(callbacks),
+        steps_(config.get_int("training.steps")),
+        seed_(static_cast<uint64_t>(config.get_int("debug.seed"))),
+        folder_(options.output, options.resume),
+        checkpoints_(folder_.checkpoints(config.get_string("checkpoint.folder"))),
+        log_(folder_.log()) {}
+
+  TrainingResult run() {
+    data_ = open_training_data(config_, (Path(options_.machine.cache_folder) / "index").string(), callbacks_.indexing);
+    prepare();
+    begin();
+    train();
+    return result_;
+  }
+
+ private:
+  // A step that was handed to the device and not looked at yet. Its batch is kept for a replay.
+  struct Pending {
+    int64_t step = 0;  // from 0
+    StepOutcome outcome;
+    Batch batch;
+    double data_seconds = 0;
+    std::optional<Clock::time_point> done;  // when that was seen; the device may be ahead of the host or behind it
+
+    void look() {
+      if (!done && outcome.loss.ready()) done = Clock::now();
+    }
+  };
+
+  void line(const std::string& text) {
+    say(callbacks_, text);
+    log_.append(fmt::format("{:%Y-%m-%d %H:%M:%S} {}", fmt::localtime(std::time(nullptr)), text));
+  }
+
+  double learning_rate(int64_t step) const { return setup_.learning_rate * lr_factor(setup_.schedule, step); }
+  bool is_due(int64_t done, const char* every) const { return done % config_.get_int(every) == 0; }
+
+  void prepare();
+  void begin();
+  void train();
+  void handle(int64_t step, Loader& loader, StepRunner& runner);
+  void settle();
+  void report(int64_t done, double loss, double norm);
+  [[noreturn]] void not_finite(const Pending& pending, double loss, double norm);
+  void after_step(int64_t done);
+  void save(int64_t done);
+  std::string fingerprint() const;
+  void check_resumable(const Checkpoint& checkpoint) const;
+
+  const Config& config_;
+  const TrainingOptions& options_;
+  const TrainingCallbacks& callbacks_;
+  const int64_t steps_;
+  const uint64_t seed_;
+  RunFolder folder_;
+  CheckpointStore checkpoints_;
+  LineFile log_;
+  TrainingData data_;
+  Machine machine_;
+  TrainingSetup setup_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Validator> validator_;
+  std::unique_ptr<LineFile> metrics_;
+  std::optional<Meter> meter_;
+  TrainingState state_;
+  std::optional<Pending> pending_;
+  Clock::time_point clock_;  // when the step before the pending one was done
+  int64_t saved_ = 0;        // the step of the newest checkpoint
+  TrainingResult result_;
+};
+
+void describe(const Config& config, const Machine& machine, const TrainingSetup& setup,
+              const std::function<void(const std::string&)>& line) {
+  const FlopsModel flops = flops_model_of(config, *setup.model);
+  line(fmt::format("model: {} with {} parameters, {} compute, {} FLOP per token", config.get_string("model.name"),
+                   with_commas(flops.parameters), name_of(setup.precision.compute),
+                   with_commas(std::llround(flops_per_token(flops, setup.shape.seq_len)))));
+  line(fmt::format("devices: {} of {} ({})", counted(setup.degrees.devices(), "device"),
+                   machine.client->platform_name(), to_string(setup.mesh)));
+  line(fmt::format("step: {} of {} tokens in {}", counted(setup.rows_per_step(), "row"), setup.shape.seq_len,
+                   counted(setup.shape.microbatches, "microbatch")));
+}
+
+void Trainer::prepare() {
+  machine_ = open_machine(config_, options_.machine);
+  setup_ = set_up(config_, machine_.devices);
+  executor_ = make_executor(config_, machine_, setup_.mesh, options_.machine);
+  describe(config_, machine_, setup_, [this](const std::string& text) { line(text); });
+  if (config_.get_bool("validation.enable")) {
+    validator_ = std::make_unique<Validator>(*executor_, setup_, data_.validation, config_.get_int("validation.steps"));
+  }
+  const bool cpu = config_.get_string("device.platform") == "cpu";
+  meter_.emplace(setup_, flops_model_of(config_, *setup_.model), peak_of(machine_, options_.machine, cpu));
+}
+
+// What a checkpoint's place in the data depends on.
+std::string Trainer::fingerprint() const {
+  return fmt::format("data {}, rows of {} tokens, {} rows a step", data_.fingerprint, setup_.shape.seq_len,
+                     setup_.rows_per_step());
+}
+
+void Trainer::check_resumable(const Checkpoint& checkpoint) const {
+  const TrainState& saved = checkpoint.manifest().state;
+  const std::string where = checkpoint.path().string();
+  const char* fix = "start a new run from its weights by --checkpoint.initial_load_path";
+  if (saved.fingerprint != fingerprint()) {
+    user_error("{} was trained on {}, and this run on {}: a run cannot go on with other data; {}", where,
+               saved.fingerprint, fingerprint(), fix);
+  }
+  if (saved.seed != seed_) user_error("{} has seed {}, and {}; {}", where, saved.seed, config_.cite("debug.seed"), fix);
+  if (saved.step > steps_) {
+    user_error("{} is of step {}, past the end of {}", where, saved.step, config_.cite("training.steps"));
+  }
+}
+
+void Trainer::begin() {
+  const std::optional<int64_t> newest = options_.resume ? checkpoints_.newest() : std::nullopt;
+  const std::string& weights = config_.get_string("checkpoint.initial_load_path");
+  if (newest) {
+    Checkpoint checkpoint(checkpoints_.path_of(*newest));
+    check_resumable(checkpoint);
+    state_ = load_state(checkpoint, *executor_, setup_);
+    result_.step = saved_ = *newest;
+    line(fmt::format("resuming after step {}", *newest));
+  } else if (!weights.empty()) {
+    Checkpoint checkpoint(find_checkpoint(weights));
+    state_ = load_weights(checkpoint, *executor_, setup_);
+    line(fmt::format("weights from {}", checkpoint.path().string()));
+  } else {
+    state_ = initial_state(*executor_, setup_, seed_);
+    if (options_.resume) line("no checkpoint to resume from: beginning at step 1");
+  }
+  cut_back_metrics(folder_.metrics(), result_.step);
+  metrics_ = std::make_unique<LineFile>(folder_.metrics());
+  write_file(folder_.config(), config_toml(config_));
+}
+
+void Trainer::train() {
+  const BatchMaker maker(data_.training, {.seq_len = setup_.shape.seq_len,
+                                          .accumulation = setup_.shape.microbatches,
+                                          .batch = setup_.shape.rows,
+                                          .order = data_.order,
+                                          .seed = seed_});
+  if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
+  StepRunner runner(*executor_, setup_);
+  Loader loader([&maker](int64_t step) { return maker.make(step); }, result_.step);
+  Watchdog watchdog(kStepDeadline, [this](const Watchdog::Stuck& stuck) {
+    if (callbacks_.stuck) callbacks_.stuck(stuck);
+  });
+  clock_ = Clock::now();
+  const auto asked_to_stop = [this] { return result_.stopped_by = callbacks_.stop ? callbacks_.stop() : 0; };
+  for (int64_t step = result_.step; step < steps_ && asked_to_stop() == 0; ++step) {
+    const Watchdog::Step guard = watchdog.step(step + 1, "training step");
+    handle(step, loader, runner);
+  }
+  settle();
+  if (result_.stopped_by != 0 && config_.get_bool("checkpoint.enable")) save(result_.step);
+  if (result_.stopped_by != 0)
+    line(fmt::format("stopped by signal {} after step {}", result_.stopped_by, result_.step));
+  const std::string summary = meter_->summary();
+  if (!summary.empty()) line(summary);
+}
+
+void Trainer::handle(int64_t step, Loader& loader, StepRunner& runner) {
+  const Clock::time_point begin = Clock::now();
+  Pending next{step, {}, loader.next(), 0, std::nullopt};
+  next.data_seconds = seconds_since(begin);
+  if (pending_) pending_->look();
+  next.outcome = runner.run(state_, {step, learning_rate(step), next.batch});
+  settle();
+  next.look();
+  pending_ = std::move(next);
+  after_step(step + 1);
+}
+
+// Waits for the pending step and looks at it.
+void Trainer::settle() {
+  if (!pending_) return;
+  const Pending pending = std::move(*pending_);
+  pending_.reset();
+  const double loss = to_host(pending.outcome.loss).to_doubles()[0];
+  const double norm = to_host(pending.outcome.norm).to_doubles()[0];
+  const Clock::time_point done = pending.done.value_or(Clock::now());
+  meter_->add(std::chrono::duration<double>(done - clock_).count(), pending.data_seconds);
+  clock_ = done;
+  if (!std::isfinite(loss) || !std::isfinite(norm)) not_finite(pending, loss, norm);
+  result_.step = pending.step + 1;
+  report(result_.step, loss, norm);
+}
+
+void Trainer::report(int64_t done, double loss, double norm) {
+  if (done == 1 || done == steps_ || is_due(done, "metrics.log_freq")) {
+    StepMetrics metrics;
+    metrics.step = done;
+    metrics.loss = loss;
+    metrics.grad_norm = norm;
+    metrics.lr = learning_rate(done - 1);
+    metrics.tokens = done * setup_.tokens_per_step();
+    metrics.memory_gib =
+        static_cast<double>(executor_->ledger().peak()) / static_cast<double>(setup_.degrees.devices()) / kGiB;
+    meter_->fill(metrics);
+    metrics_->append(to_json(metrics));
+    line(console_line(metrics));
+  }
+  if (callbacks_.progress) callbacks_.progress(done, steps_, meter_->seconds_per_step());
+}
+
+void Trainer::not_finite(const Pending& pending, double loss, double norm) {
+  std::string text =
+      fmt::format("step {}: loss {} and gradient norm {} are not both finite", pending.step + 1, loss, norm);
+  if (config_.get_bool("debug.detect_nan")) {
+    line(text + "; replaying the step op by op");
+    const auto fault = find_fault(machine_, executor_->capabilities(), setup_, state_,
+                                  {pending.step, learning_rate(pending.step), pending.batch});
+    text += fault ? "; first fault: " + *fault
+                  : std::string("; replayed op by op the step is finite: the fault did not reproduce");
+  }
+  if (config_.get_bool("checkpoint.enable") && pending.step > 0) save(pending.step);
+  text += fmt::format(". The step changed nothing{}",
+                      saved_ > 0 ? fmt::format("; the newest checkpoint is of step {}", saved_) : "");
+  line(text);
+  throw NotFiniteError(text);
+}
+
+// What a step is followed by, when its time has come: then the device is idle for a while.
+void Trainer::after_step(int64_t done) {
+  const bool last = done == steps_;
+  const bool validates = validator_ != nullptr && (last || is_due(done, "validation.freq"));
+  const bool saves = config_.get_bool("checkpoint.enable") && (last || is_due(done, "checkpoint.interval"));
+  if (!validates && !saves) return;
+  settle();
+  if (validates) {
+    const ValidationMetrics metrics = validator_->run(state_.parameters, done);
+    metrics_->append(to_json(metrics));
+    line(console_line(metrics));
+  }
+  if (saves) save(done);
+  clock_ = Clock::now();
+}
+
+void Trainer::save(int64_t done) {
+  if (done == saved_) return;
+  const int64_t rows = done * setup_.rows_per_step();
+  checkpoints_.save({.step = done, .fingerprint = fingerprint(), .seed = seed_, .data_position = rows},
+                    pieces_of(state_, setup_), config_.get_int("checkpoint.keep_latest_k"));
+  saved_ = done;
+  line(fmt::format("saved {}", checkpoints_.path_of(done).string()));
+}
+
+TrainingResult dry_run(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
+  const auto line = [&](const std::string& text) { say(callbacks, text); };
+  const Machine machine = open_machine(config, options.machine);
+  const TrainingSetup setup = set_up(config, machine.devices);
+  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
+  describe(config, machine, setup, line);
+  const StepRunner runner(*executor, setup);
+  if (const pjrt::MemoryStats* memory = runner.memory()) {
+    line(fmt::format("memory: {:.3f} GiB a device ({:.3f} of state and batch, {:.3f} of temporaries)",
+                     static_cast<double>(memory->total()) / kGiB, static_cast<double>(memory->arguments) / kGiB,
+                     static_cast<double>(memory->temporaries) / kGiB));
+  }
+  line("dry run: the step compiles; nothing was run");
+  return {};
+}
+
+}  // namespace
+
+TrainingResult run_training(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
+  virtual_devices(config);  // degrees that do not fit are found before anything is made
+  if (options.dry_run) return dry_run(config, options, callbacks);
+  return Trainer(config, options, callbacks).run();
+}
+
+}  // namespace tethys

@@ -1,0 +1,29 @@
+// Validation: the loss over held-out text, summed over all its tokens and divided by their number.
+#pragma once
+
+#include <memory>
+
+#include "data/loader/batch.h"
+#include "train/metrics.h"
+#include "train/state.h"
+
+namespace tethys {
+
+class Validator {
+ public:
+  // `steps` batches, or all of the text if it is -1; its end is padded with rows that do not count. Compiles here.
+  // UserError if the text has no full row.
+  Validator(Executor& executor, const TrainingSetup& setup, const TokenStream& text, int64_t steps);
+
+  // `step` is what the result is labelled with.
+  ValidationMetrics run(const std::vector<Array>& parameters, int64_t step);
+
+ private:
+  Executor& executor_;
+  BatchMaker batches_;
+  int64_t steps_;
+  double entropy_;
+  std::shared_ptr<const CompiledProgram> program_;
+};
+
+}  // namespace tethys
