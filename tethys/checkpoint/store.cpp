@@ -216,7 +216,7 @@ HostTensor Checkpoint::read(const std::string& name) {
 Path find_checkpoint(const Path& path) {
   if (std::filesystem::exists(path / kManifest)) return path;
   if (!std::filesystem::is_directory(path)) user_error("no checkpoint {}: there is no such folder", path.string());
-  for (const Path& folder : {path, path / "checkpoints"}) {
+  for (const Path& folder : {path, path / "checkpoint"}) {
     const CheckpointStore store(folder);
     if (const std::optional<int64_t> step = store.newest()) return store.path_of(*step);
   }

@@ -267,13 +267,13 @@ TEST_F(DamagedCheckpoint, AManifestThatDoesNotFitItsFilesIsFound) {
 
 TEST(FindCheckpoint, TakesACheckpointAFolderOfThemOrARun) {
   TemporaryFolder run;
-  const CheckpointStore store(run / "checkpoints");
+  const CheckpointStore store(run / "checkpoint");
   EXPECT_THAT(error_of([&] { find_checkpoint(run.path()); }), HasSubstr("holds no complete checkpoint"));
   EXPECT_THAT(error_of([&] { find_checkpoint(run / "none"); }), AllOf(HasSubstr("/none"), HasSubstr("no such folder")));
   save(store, 10);
   save(store, 20);
   EXPECT_EQ(find_checkpoint(run.path()), store.path_of(20));
-  EXPECT_EQ(find_checkpoint(run / "checkpoints"), store.path_of(20));
+  EXPECT_EQ(find_checkpoint(run / "checkpoint"), store.path_of(20));
   EXPECT_EQ(find_checkpoint(store.path_of(10)), store.path_of(10));
 }
 
