@@ -6,6 +6,8 @@
 namespace tethys {
 
 extern const Command kTrainCommand;
+extern const Command kGenerateCommand;
+extern const Command kInspectCommand;
 extern const Command kConfigCommand;
 extern const Command kTokenizerTrainCommand;
 extern const Command kTokenizerEncodeCommand;

@@ -14,7 +14,8 @@ namespace tethys {
 namespace {
 
 const std::vector<const Command*> kCommands = {
-    &kTrainCommand, &kConfigCommand, &kTokenizerTrainCommand, &kTokenizerEncodeCommand, &kTokenizerDecodeCommand,
+    &kTrainCommand,          &kGenerateCommand,        &kInspectCommand,         &kConfigCommand,
+    &kTokenizerTrainCommand, &kTokenizerEncodeCommand, &kTokenizerDecodeCommand,
 };
 
 Path cache_folder() {

@@ -101,7 +101,7 @@ class Trainer {
         seed_(static_cast<uint64_t>(config.get_int("debug.seed"))),
         folder_(options.output, options.resume),
         checkpoints_(folder_.checkpoints(config.get_string("checkpoint.folder"))),
-        log_(folder_.log()) {}
+        log_file_(folder_.log()) {}
 
   TrainingResult run() {
     data_ = open_training_data(config_, (Path(options_.machine.cache_folder) / "index").string(), callbacks_.indexing);
@@ -125,9 +125,12 @@ class Trainer {
     }
   };
 
+  void log(const std::string& text) {
+    log_file_.append(fmt::format("{:%Y-%m-%d %H:%M:%S} {}", fmt::localtime(std::time(nullptr)), text));
+  }
   void line(const std::string& text) {
     say(callbacks_, text);
-    log_.append(fmt::format("{:%Y-%m-%d %H:%M:%S} {}", fmt::localtime(std::time(nullptr)), text));
+    log(text);
   }
 
   double learning_rate(int64_t step) const { return setup_.learning_rate * lr_factor(setup_.schedule, step); }
@@ -152,7 +155,7 @@ class Trainer {
   const uint64_t seed_;
   RunFolder folder_;
   CheckpointStore checkpoints_;
-  LineFile log_;
+  LineFile log_file_;
   TrainingData data_;
   Machine machine_;
   TrainingSetup setup_;
@@ -316,7 +319,7 @@ void Trainer::not_finite(const Pending& pending, double loss, double norm) {
   if (config_.get_bool("checkpoint.enable") && pending.step > 0) save(pending.step);
   text += fmt::format(". The step changed nothing{}",
                       saved_ > 0 ? fmt::format("; the newest checkpoint is of step {}", saved_) : "");
-  line(text);
+  log(text);
   throw NotFiniteError(text);
 }
 

@@ -1,0 +1,118 @@
+// tethys inspect: what a recipe's model is made of. Needs no device.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <cctype>
+
+#include "config/recipe.h"
+#include "ops/tensor.h"
+#include "tools/commands.h"
+#include "tools/locations.h"
+#include "train/console.h"
+#include "train/machine.h"
+#include "train/setup.h"
+
+namespace tethys {
+namespace {
+
+std::vector<Option> options() { return with_training_options({}); }
+
+// Parameters that differ only in the number of their layer: one line of the table.
+struct Row {
+  std::string name;  // "layers.*.attention.wq.weight"
+  Dims dims;
+  int64_t count = 0;
+};
+
+std::string without_numbers(const std::string& name) {
+  std::string result;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    const bool number = !part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) != 0;
+    result += (begin == 0 ? "" : ".") + (number ? "*" : part);
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::vector<Row> rows_of(LanguageModel& model) {
+  std::vector<Row> rows;
+  model.for_each_parameter([&](Parameter& parameter) {
+    const std::string name = without_numbers(parameter.name());
+    for (Row& row : rows) {
+      if (row.name == name && row.dims == parameter.dims()) {
+        ++row.count;
+        return;
+      }
+    }
+    rows.push_back({name, parameter.dims(), 1});
+  });
+  return rows;
+}
+
+std::string parameter_table(LanguageModel& model) {
+  std::string text;
+  for (const Row& row : rows_of(model)) {
+    text += fmt::format("  {:<36} {:>4} × {:<18} {:>18}\n", row.name, row.count, to_string(row.dims),
+                        with_commas(row.count * element_count(row.dims)));
+  }
+  return text;
+}
+
+std::string memory_table(const TrainingSetup& setup) {
+  int64_t elements = 0, gradients = 0;
+  for (const StoredParameter& stored : setup.store) {
+    const TensorType local = local_type(stored.type, stored.placement, setup.mesh);
+    elements += local.elements();
+    gradients += local.with_dtype(wide(setup.precision.gradient)).bytes();
+  }
+  const int64_t parameters = elements * static_cast<int64_t>(size_of(setup.precision.storage));
+  const std::pair<const char*, int64_t> kinds[] = {
+      {"parameters", parameters}, {"optimizer", 2 * parameters}, {"gradients", gradients}};
+  std::string text;
+  int64_t total = 0;
+  for (const auto& [kind, bytes] : kinds) {
+    text += fmt::format("  {:<12} {:>18} bytes  {:10.3f} GiB\n", kind, with_commas(bytes),
+                        static_cast<double>(bytes) / (1 << 30));
+    total += bytes;
+  }
+  return text + fmt::format("  {:<12} {:>18} bytes  {:10.3f} GiB\n", "together", with_commas(total),
+                            static_cast<double>(total) / (1 << 30));
+}
+
+int run(Invocation& invocation) {
+  Config& config = invocation.config;
+  const std::string name = load_recipe(config, single_argument(invocation, kInspectCommand, "the recipe"),
+                                       recipes_folder(invocation.surroundings.executable));
+  check_config(config);
+  const int64_t count = config.get_int("device.count");
+  const TrainingSetup setup = set_up(config, count == -1 ? std::nullopt : std::optional(count));
+  const FlopsModel flops = flops_model_of(config, *setup.model);
+  const int64_t seq_len = setup.shape.seq_len;
+  std::ostream& out = invocation.surroundings.out;
+  fmt::print(out, "{}: {} parameters\n{}\n", name, with_commas(flops.parameters), parameter_table(*setup.model));
+  fmt::print(out, "memory of a device (mesh: {}; {} stored, {} computed), activations and batch apart\n{}\n",
+             to_string(setup.mesh), name_of(setup.precision.storage), name_of(setup.precision.compute),
+             memory_table(setup));
+  fmt::print(out, "FLOPs per token in rows of {}, forward and backward\n", with_commas(seq_len));
+  fmt::print(out, "  {:>18}  all scores counted (torchtitan)\n",
+             with_commas(static_cast<int64_t>(flops_per_token(flops, seq_len))));
+  fmt::print(out, "  {:>18}  the causal half of them (MaxText)\n",
+             with_commas(static_cast<int64_t>(flops_per_token(flops, seq_len, CountedScores::Causal))));
+  return 0;
+}
+
+}  // namespace
+
+const Command kInspectCommand{
+    "inspect",
+    "RECIPE [--section.option VALUE]…",
+    "print a model's parameters, memory and FLOPs; needs no device",
+    "  tethys inspect llama3_8b\n"
+    "  tethys inspect llama3_70b --parallelism.data_parallel_shard_degree 64     memory of each of 64 devices\n",
+    options,
+    run,
+};
+
+}  // namespace tethys
