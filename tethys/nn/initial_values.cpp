@@ -1,9 +1,11 @@
 #include "nn/initial_values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "base/hash.h"
+#include "ops/control/barrier.h"
 #include "ops/control/redistribute.h"
 #include "ops/random/threefry.h"
 #include "ops/shape/splat.h"
@@ -11,51 +13,78 @@
 namespace tethys {
 namespace {
 
-// Shape of the stored value with all but the given dimension 1, so that it broadcasts.
-Dims along(const Dims& dims, size_t d) {
-  Dims result(dims.size(), 1);
-  result[d] = dims[d];
-  return result;
+// Stored parameters of one shape and placement are made together, so that a compiler sees few large computations; the
+// largest are made alone, since making is twice as large as storing. In elements.
+constexpr int64_t kMadeTogether = int64_t{1} << 24;
+
+enum class Kind : uint8_t { Zeros, Ones, Random };
+
+Kind kind_of(const Parameter& parameter) {
+  switch (parameter.initial().kind) {
+    case InitialValue::Kind::Zeros: return Kind::Zeros;
+    case InitialValue::Kind::Ones: return Kind::Ones;
+    default: return Kind::Random;
+  }
 }
 
-class Initialiser {
- public:
-  Initialiser(Value seed, const StoredParameter& stored)
-      : seed_(seed),
-        stored_(stored),
-        parameter_(*stored.members[0]),
-        first_dim_(stored.stacked ? 1 : 0),
-        dtype_(wide(stored.type.dtype)) {}
+// Stored parameters whose logical members have one shape, padding, placement, dtype and kind.
+struct Batch {
+  std::vector<size_t> stored;             // indices into the store
+  std::vector<const Parameter*> members;  // of all of them, in order
+};
 
-  Value value() {
-    for (const Parameter* member : stored_.members) {
-      require(member->initial().kind == parameter_.initial().kind, "{} and {} are stacked and start differently",
-              member->name(), parameter_.name());
+std::vector<Batch> batches_of(const std::vector<StoredParameter>& store) {
+  std::vector<Batch> batches;
+  auto fits = [](const Batch& batch, const StoredParameter& stored) {
+    const Parameter& a = *batch.members[0];
+    const Parameter& b = *stored.key();
+    const auto elements = static_cast<int64_t>(batch.members.size()) * a.elements() + stored.type.elements();
+    return a.dims() == b.dims() && a.stored_type() == b.stored_type() && kind_of(a) == kind_of(b) &&
+           a.parametrization().storage == b.parametrization().storage && elements <= kMadeTogether;
+  };
+  for (size_t i = 0; i < store.size(); ++i) {
+    for (const Parameter* member : store[i].members) {
+      require(kind_of(*member) == kind_of(*store[i].key()), "{} and {} are stacked and start differently",
+              member->name(), store[i].key()->name());
     }
-    return placed(cast(zero_padded(unpadded()), stored_.type.dtype));
+    auto found = std::find_if(batches.begin(), batches.end(), [&](const Batch& b) { return fits(b, store[i]); });
+    if (found == batches.end()) found = batches.insert(batches.end(), Batch{});
+    found->stored.push_back(i);
+    found->members.insert(found->members.end(), store[i].members.begin(), store[i].members.end());
+  }
+  return batches;
+}
+
+// Makes a batch as one array [M, …] of its members.
+class Maker {
+ public:
+  Maker(Value seed, const Batch& batch)
+      : seed_(seed), members_(batch.members), parameter_(*members_[0]), dtype_(wide(parameter_.stored_type().dtype)) {
+    dims_ = parameter_.stored_type().dims;
+    dims_.insert(dims_.begin(), static_cast<int64_t>(members_.size()));
+    placement_ = parameter_.parametrization().storage;
+    for (AxisPlacement& axis : placement_) {
+      if (axis.is_shard()) ++axis.dim;
+    }
+  }
+
+  Tensor make() {
+    const Kind kind = kind_of(parameter_);
+    const Tensor values =
+        kind == Kind::Random ? normal_values() : placed(splat(graph(), {dtype_, dims_}, kind == Kind::Ones ? 1 : 0));
+    return cast(zero_padded(values), parameter_.stored_type().dtype);
   }
 
  private:
   Graph& graph() { return *seed_.graph; }
+  Tensor placed(const Tensor& x) { return redistribute(x.value(), placement_); }
 
-  Value placed(const Tensor& x) { return redistribute(x.value(), stored_.placement); }
-
-  Tensor splat_all(double value) { return splat(graph(), {dtype_, stored_.type.dims}, value); }
-
-  Tensor unpadded() {
-    switch (parameter_.initial().kind) {
-      case InitialValue::Kind::Zeros: return splat_all(0);
-      case InitialValue::Kind::Ones: return splat_all(1);
-      default: return normal_values();
-    }
-  }
-
-  // A number per layer of a stack, or one, in a shape that broadcasts.
+  // A number per member, in a shape that broadcasts.
   Tensor per_member(DType dtype, const std::function<double(const Parameter&)>& number) {
     std::vector<double> numbers;
-    for (const Parameter* member : stored_.members) numbers.push_back(number(*member));
-    Dims dims(stored_.type.dims.size(), 1);
-    if (stored_.stacked) dims[0] = static_cast<int64_t>(numbers.size());
+    for (const Parameter* member : members_) numbers.push_back(number(*member));
+    Dims dims(dims_.size(), 1);
+    dims[0] = dims_[0];
     return constant(graph(), HostTensor::from_doubles({dtype, dims}, numbers));
   }
 
@@ -72,20 +101,15 @@ class Initialiser {
     return threefry2x32(seed_words, {name_word(0), name_word(1)});
   }
 
-  // The index along the first dimension, and the row-major one in all others, whatever the padding.
+  // Of each element: the index along the first dimension, and the row-major one in all others, whatever the padding.
   Words counter() {
-    const Dims& dims = stored_.type.dims;
-    Tensor row = placed(splat(graph(), {DType::U32, dims}, 0));
-    Tensor rest = row;
+    const TensorType type{DType::U32, dims_};
+    const Tensor row = placed(iota(graph(), type, 1));
+    Tensor rest = placed(splat(graph(), type, 0));
     int64_t stride = 1;
-    for (size_t d = dims.size(); d-- > first_dim_;) {
-      const Tensor index = placed(iota(graph(), {DType::U32, dims}, static_cast<int64_t>(d)));
-      if (d == first_dim_) {
-        row = index;
-      } else {
-        rest = rest + index * static_cast<double>(stride);
-        stride *= parameter_.dims()[d - first_dim_];
-      }
+    for (int64_t d = parameter_.stored_type().rank() - 1; d > 0; --d) {
+      rest = rest + placed(iota(graph(), type, d + 1)) * static_cast<double>(stride);
+      stride *= parameter_.dims()[d];
     }
     require(stride <= int64_t{1} << 32, "{} has rows of {} elements, more than a counter's word counts",
             parameter_.name(), stride);
@@ -94,39 +118,49 @@ class Initialiser {
 
   // By the inverse of the normal distribution function, between its values at the cut.
   Tensor normal_values() {
-    const Tensor uniform = symmetric_uniform(threefry2x32(keys(), counter()), dtype_);
-    const bool truncated = parameter_.initial().kind == InitialValue::Kind::TruncatedNormal;
     const Tensor scale = per_member(dtype_, [](const Parameter& p) { return p.initial().std * std::numbers::sqrt2; });
-    if (!truncated) return erf_inv(uniform) * scale;
-    const Tensor range = per_member(
-        dtype_, [](const Parameter& p) { return std::erf(p.initial().cut / (p.initial().std * std::numbers::sqrt2)); });
-    return erf_inv(uniform * range) * scale;
+    const Tensor range = per_member(dtype_, [](const Parameter& p) {
+      const bool cut = p.initial().kind == InitialValue::Kind::TruncatedNormal;
+      return cut ? std::erf(p.initial().cut / (p.initial().std * std::numbers::sqrt2)) : 1;
+    });
+    return erf_inv(symmetric_uniform(threefry2x32(keys(), counter()), dtype_) * range) * scale;
   }
 
   Tensor zero_padded(Tensor x) {
-    const Dims& dims = stored_.type.dims;
-    for (size_t d = first_dim_; d < dims.size(); ++d) {
-      const int64_t size = parameter_.dims()[d - first_dim_];
-      if (dims[d] == size) continue;
-      const Tensor index = iota(graph(), {DType::S32, along(dims, d)}, static_cast<int64_t>(d));
+    for (size_t d = 1; d < dims_.size(); ++d) {
+      const int64_t size = parameter_.dims()[d - 1];
+      if (dims_[d] == size) continue;
+      const Tensor index = placed(iota(graph(), {DType::S32, dims_}, static_cast<int64_t>(d)));
       x = where(index < static_cast<double>(size), x, 0);
     }
     return x;
   }
 
   Value seed_;
-  const StoredParameter& stored_;
+  const std::vector<const Parameter*>& members_;
   const Parameter& parameter_;
-  size_t first_dim_;  // after the layers of a stack
   DType dtype_;
+  Dims dims_;
+  Placement placement_;
 };
 
 }  // namespace
 
 std::vector<Value> initial_values(Value seed, const std::vector<StoredParameter>& store) {
   require((seed.type() == TensorType{DType::U32, {2}}), "a seed of type {}, expected u32[2]", to_string(seed.type()));
-  std::vector<Value> values;
-  for (const StoredParameter& stored : store) values.push_back(Initialiser(seed, stored).value());
+  std::vector<Value> values(store.size());
+  for (const Batch& batch : batches_of(store)) {
+    // Behind a barrier, or a compiler makes all of it again for each part.
+    const Value made = Maker(seed, batch).make().value();
+    const Tensor all = optimization_barrier({&made, 1})[0];
+    int64_t first = 0;
+    for (size_t i : batch.stored) {
+      const auto end = first + static_cast<int64_t>(store[i].members.size());
+      const Tensor own = reshape(slice(all, 0, first, end), store[i].type.dims);
+      values[i] = redistribute(own.value(), store[i].placement);
+      first = end;
+    }
+  }
   return values;
 }
 
