@@ -175,13 +175,15 @@ TEST(Propagate, PartialPassesWhatIsLinearAndNothingElse) {
   const Value r = g.input(type, "r");
   const Value zero = splat(g, type, 0);
   const Value one = splat(g, type, 1);
-  const Placed placed =
-      place(g, kTp,
-            {add(p, q), add(p, r), add(p, zero), add(one, p), multiply(p, r), multiply(one, p), multiply(p, q),
-             multiply(p, p), divide(p, r), divide(r, p), tanh(p), convert(p, DType::F64), convert(p, DType::BF16),
-             reduce_sum(p, {0}), reduce_max(p, {0}), optimization_barrier(std::vector<Value>{p, r})[0]});
-  EXPECT_THAT(placed.outputs, ElementsAre("(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))", "(P(sum))", "(R)", "(R)",
-                                          "(P(sum))", "(R)", "(R)", "(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))"));
+  const Placed placed = place(
+      g, kTp,
+      {add(p, q), add(p, r), add(p, zero), add(one, p), multiply(p, r), multiply(one, p), multiply(p, q),
+       multiply(p, p), divide(p, r), divide(r, p), tanh(p), convert(p, DType::F64), convert(p, DType::BF16),
+       pad(p, splat(g, {DType::F32, {}}, 0), {1, 0}, {0, 0}), pad(p, splat(g, {DType::F32, {}}, 1), {1, 0}, {0, 0}),
+       reduce_sum(p, {0}), reduce_max(p, {0}), optimization_barrier(std::vector<Value>{p, r})[0]});
+  EXPECT_THAT(placed.outputs,
+              ElementsAre("(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))", "(P(sum))", "(R)", "(R)", "(P(sum))", "(R)",
+                          "(R)", "(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))"));
   EXPECT_EQ(placed.moves, 2) << "p and q are each resolved once";
 }
 
