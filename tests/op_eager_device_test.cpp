@@ -17,7 +17,8 @@ class OpEager : public testing::TestWithParam<SampledOp> {};
 std::vector<Value> record(Graph& graph, const SampledOp& s, const std::vector<Value>& inputs) {
   std::vector<Value> outputs = apply(graph, s, inputs);
   if (!is_differentiable(s)) return outputs;
-  for (const Value& g : floating_gradients(weighted_sum(graph, outputs), inputs)) outputs.push_back(g);
+  for (const Value& g : floating_gradients(weighted_sum(graph, differentiable_results(s, outputs)), inputs))
+    outputs.push_back(g);
   return outputs;
 }
 

@@ -22,7 +22,7 @@ class Check {
  public:
   Check(Executor& executor, const SampledOp& s, const RematPolicy& policy) : executor_(executor), sample_(s.sample) {
     const std::vector<Value> inputs = inputs_of(graph_, s.sample);
-    const Value loss = weighted_sum(graph_, apply(graph_, s, inputs));
+    const Value loss = weighted_sum(graph_, differentiable_results(s, apply(graph_, s, inputs)));
     std::vector<Value> outputs = floating_gradients(loss, inputs, policy);
     outputs.insert(outputs.begin(), loss);
     graph_.set_outputs(outputs);
@@ -70,7 +70,7 @@ TEST_P(OpGradient, IsThatOfACentralDifference) {
   const double tolerance = single ? 1e-4 : 1e-8;
   Executor& executor = runtime_testing::shared_executor(1);
   std::vector<RematPolicy> policies = {{RematPolicy::Kind::None, {}}};
-  if (s.op->structure != Structure::Plain) policies.push_back({RematPolicy::Kind::Full, {}});
+  if (s.gradient() == Gradient::Region) policies.push_back({RematPolicy::Kind::Full, {}});
   for (const RematPolicy& policy : policies) {
     const Check check(executor, s, policy);
     const double slope = check.at(0).slope;

@@ -1,4 +1,5 @@
-// For tests that run over every op by itself: each sample of each op record, and its application in a graph.
+// For tests that run over every op by itself: each sample of each op record and of each kernel, and its application in
+// a graph.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/attention/attention.h"
+#include "kernels/linear_cross_entropy/linear_cross_entropy.h"
+#include "ops/kernel/kernel.h"
 #include "ops/reduce/reduce.h"
 #include "ops/registry.h"
 #include "ops/samples.h"
@@ -19,25 +23,53 @@
 
 namespace tethys::op_samples {
 
+// Those with samples; others are the backward of one of these.
+inline const KernelRecord* const kKernels[] = {&attention_kernel, &linear_cross_entropy_kernel};
+
 struct SampledOp {
-  const OpRecord* op;
+  const OpRecord* op = nullptr;
   Sample sample;
+  const KernelRecord* kernel = nullptr;  // in place of an op; its reference stands for it
+
+  std::string name() const { return kernel != nullptr ? fmt::format("kernel_{}", kernel->name) : op->name; }
+  Gradient gradient() const { return kernel != nullptr ? kernel->gradient : op->gradient; }
 };
+
+inline std::vector<SampledOp> samples_of(const OpRecord& op) {
+  std::vector<SampledOp> all;
+  if (op.samples == nullptr) return all;
+  for (Sample& sample : op.samples()) all.push_back({&op, std::move(sample)});
+  return all;
+}
+
+inline std::vector<SampledOp> samples_of(const KernelRecord& kernel) {
+  std::vector<SampledOp> all;
+  for (Sample& sample : kernel.samples()) all.push_back({nullptr, std::move(sample), &kernel});
+  return all;
+}
+
+// One list for each op and kernel.
+inline std::vector<std::vector<SampledOp>> samples_by_op() {
+  std::vector<std::vector<SampledOp>> all;
+  for (const OpRecord* op : all_ops()) all.push_back(samples_of(*op));
+  for (const KernelRecord* kernel : kKernels) all.push_back(samples_of(*kernel));
+  std::erase_if(all, [](const auto& samples) { return samples.empty(); });
+  return all;
+}
 
 inline std::vector<SampledOp> all_samples() {
   std::vector<SampledOp> all;
-  for (const OpRecord* op : all_ops()) {
-    if (op->samples == nullptr) continue;
-    for (Sample& sample : op->samples()) all.push_back({op, std::move(sample)});
+  for (auto& samples : samples_by_op()) {
+    for (SampledOp& s : samples) all.push_back(std::move(s));
   }
   return all;
 }
 
-inline void PrintTo(const SampledOp& s, std::ostream* out) { *out << s.op->name << " '" << s.sample.name << "'"; }
+inline void PrintTo(const SampledOp& s, std::ostream* out) { *out << s.name() << " '" << s.sample.name << "'"; }
 
 // "reduce_sum_of_all"
 inline std::string test_name(const testing::TestParamInfo<SampledOp>& info) {
-  std::string name = std::string(info.param.op->name) + "_" + info.param.sample.name;
+  std::string name = info.param.name() + "_" + info.param.sample.name;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
   return name;
@@ -49,10 +81,11 @@ inline bool has_floating_operand(const Sample& sample) {
 }
 
 inline bool is_differentiable(const SampledOp& s) {
-  return s.op->gradient != Gradient::None && has_floating_operand(s.sample);
+  return s.gradient() != Gradient::None && has_floating_operand(s.sample);
 }
 
 inline std::vector<Value> apply(Graph& graph, const SampledOp& s, const std::vector<Value>& operands) {
+  if (s.kernel != nullptr) return kernel(*s.kernel, graph, s.sample.attributes, operands);
   std::vector<TensorType> types;
   for (const Value& v : operands) types.push_back(v.type());
   return graph.append(*s.op, s.sample.attributes, operands, s.sample.regions ? s.sample.regions(types) : Regions{},
@@ -83,6 +116,12 @@ inline Value weighted_sum(Graph& graph, const std::vector<Value>& results) {
   }
   require(sum.has_value(), "no floating result");
   return *sum;
+}
+
+// The results that have a gradient: of a kernel's the first, since the others serve its backward.
+inline std::vector<Value> differentiable_results(const SampledOp& s, std::vector<Value> results) {
+  if (s.kernel != nullptr) results.resize(1);
+  return results;
 }
 
 // The gradients of `loss` for the floating ones of `inputs`, in order.
