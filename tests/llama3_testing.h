@@ -39,6 +39,10 @@ struct Variant {
   std::function<void(ConfigNode&)> rewrite = {};
   std::vector<Handler> handlers = {};
   std::set<std::string> kernels = {};
+  // Of each logical parameter; empty: weight decay 0.1.
+  std::vector<GroupSettings> groups = {};
+  // Where it is not `dtype`.
+  std::optional<DType> compute_dtype = {};
 };
 
 inline std::unique_ptr<LanguageModel> build_model(const Config& config, const Variant& variant) {
@@ -91,15 +95,17 @@ class Run {
         model_(build_model(config_of(model), variant_)),
         executor_(cpu_client(variant_.mesh.size(), plugin_file), variant_.mesh, {"cpu", variant_.kernels},
                   {.handlers = variant_.handlers}) {
-    StoreOptions options{variant_.mesh,  variant_.scan,  variant_.dtype,
-                         variant_.dtype, variant_.dtype, variant_.reshard_after_forward};
+    const DType compute = variant_.compute_dtype.value_or(variant_.dtype);
+    StoreOptions options{variant_.mesh, variant_.scan, variant_.dtype,
+                         compute,       wide(compute), variant_.reshard_after_forward};
     store_ = make_store(*model_, llama_plan(), options);
     model_->set_layer_options({variant_.scan, variant_.remat.kind != RematPolicy::Kind::None});
     StepOptions step;
     step.mesh = variant_.mesh;
     step.remat = variant_.remat;
     step.output_gradients = output_gradients;
-    step.groups.assign(model_->parameters().size(), {1, 0.1});
+    step.groups = variant_.groups;
+    if (step.groups.empty()) step.groups.assign(model_->parameters().size(), {1, 0.1});
     const BatchShape shape{variant_.microbatches, rows / variant_.microbatches, seq_len};
     const RecordedStep recorded = record_training_step(*model_, store_, shape, step);
     program_ =
