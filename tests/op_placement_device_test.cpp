@@ -4,10 +4,7 @@
 
 #include <map>
 
-#include "kernels/attention/attention.h"
-#include "kernels/linear_cross_entropy/linear_cross_entropy.h"
 #include "op_samples.h"
-#include "ops/registry.h"
 #include "placement_testing.h"
 
 namespace tethys {
@@ -48,8 +45,7 @@ std::vector<Placement> placements_of(const TensorType& type, const Mesh& mesh) {
 }
 
 // Ways to place all operands: every one, or an even choice of them where they are many.
-std::vector<std::vector<Placement>> combinations(const Sample& sample, const Mesh& mesh) {
-  constexpr int64_t kMost = 20;
+std::vector<std::vector<Placement>> combinations(const Sample& sample, const Mesh& mesh, int64_t most) {
   std::vector<std::vector<Placement>> each;
   int64_t count = 1;
   for (const HostTensor& o : sample.operands) {
@@ -57,8 +53,8 @@ std::vector<std::vector<Placement>> combinations(const Sample& sample, const Mes
     count *= static_cast<int64_t>(each.back().size());
   }
   std::vector<std::vector<Placement>> chosen;
-  for (int64_t k = 0; k < std::min(count, kMost); ++k) {
-    int64_t rest = count <= kMost ? k : k * count / kMost + k % std::max<int64_t>(1, count / kMost);
+  for (int64_t k = 0; k < std::min(count, most); ++k) {
+    int64_t rest = count <= most ? k : k * count / most + k % std::max<int64_t>(1, count / most);
     std::vector<Placement> one;
     for (const auto& options : each) {
       one.push_back(options[rest % static_cast<int64_t>(options.size())]);
@@ -69,45 +65,30 @@ std::vector<std::vector<Placement>> combinations(const Sample& sample, const Mes
   return chosen;
 }
 
-// What is checked: an op on its samples, or a kernel with its gradient.
-struct Subject {
-  std::string name;
-  const OpRecord* op = nullptr;
-  const KernelRecord* kernel = nullptr;
+// All samples of one op or kernel.
+using Samples = std::vector<op_samples::SampledOp>;
 
-  std::vector<Sample> samples() const { return op != nullptr ? op->samples() : kernel->samples(); }
-
-  std::vector<Value> apply(Graph& graph, const Sample& sample, const std::vector<Value>& operands) const {
-    if (op != nullptr) return op_samples::apply(graph, {op, sample}, operands);
-    std::vector<Value> results = tethys::kernel(*kernel, graph, sample.attributes, operands);
-    // The first result is the one that has a gradient.
-    for (Value g : op_samples::floating_gradients(op_samples::weighted_sum(graph, {results[0]}), operands))
-      results.push_back(g);
-    return results;
-  }
-};
-
-std::vector<Subject> subjects() {
-  std::vector<Subject> all;
-  for (const OpRecord* op : all_ops()) {
-    if (op->samples != nullptr) all.push_back({op->name, op});
-  }
-  for (const KernelRecord* k : {&attention_kernel, &linear_cross_entropy_kernel}) all.push_back({k->name, nullptr, k});
-  return all;
+// The results, and of a kernel the gradient too: its backward has no samples of its own.
+std::vector<Value> results_of(Graph& graph, const op_samples::SampledOp& s, const std::vector<Value>& operands) {
+  std::vector<Value> results = op_samples::apply(graph, s, operands);
+  if (s.kernel == nullptr) return results;
+  const Value loss = op_samples::weighted_sum(graph, op_samples::differentiable_results(s, results));
+  for (Value g : op_samples::floating_gradients(loss, operands)) results.push_back(g);
+  return results;
 }
 
-// One graph that applies the subject to its samples in many placements.
+// One graph that applies an op to its samples in many placements.
 struct Case {
   Graph graph;
   std::vector<HostTensor> inputs;
   std::vector<Value> outputs;
   std::vector<std::string> names;  // of outputs
 
-  void add(const Subject& subject, const Sample& sample, const std::vector<Placement>& placements) {
-    std::string name = fmt::format("{} '{}' on", subject.name, sample.name);
+  void add(const op_samples::SampledOp& s, const std::vector<Placement>& placements) {
+    std::string name = fmt::format("{} '{}' on", s.name(), s.sample.name);
     for (const Placement& p : placements) name += " " + to_string(p);
-    inputs.insert(inputs.end(), sample.operands.begin(), sample.operands.end());
-    for (const Value& v : subject.apply(graph, sample, op_samples::inputs_of(graph, sample, placements))) {
+    inputs.insert(inputs.end(), s.sample.operands.begin(), s.sample.operands.end());
+    for (const Value& v : results_of(graph, s, op_samples::inputs_of(graph, s.sample, placements))) {
       outputs.push_back(v);
       names.push_back(fmt::format("{}, output {}", name, names.size()));
     }
@@ -121,15 +102,15 @@ struct Case {
 
 using Wholes = std::vector<std::vector<double>>;
 
-// The results of a subject's samples on one device, sample after sample; computed once.
-const std::vector<Wholes>& on_one_device(const Subject& subject) {
+// The results of each sample on one device; computed once.
+const std::vector<Wholes>& on_one_device(const Samples& samples) {
   static std::map<std::string, std::vector<Wholes>> known;
-  const auto [found, is_new] = known.try_emplace(subject.name);
+  const auto [found, is_new] = known.try_emplace(samples[0].name());
   if (!is_new) return found->second;
   Case one;
   std::vector<size_t> ends;
-  for (const Sample& sample : subject.samples()) {
-    one.add(subject, sample, std::vector<Placement>(sample.operands.size()));
+  for (const auto& s : samples) {
+    one.add(s, std::vector<Placement>(s.sample.operands.size()));
     ends.push_back(one.outputs.size());
   }
   const auto results = one.run_on(Mesh());
@@ -150,24 +131,23 @@ double tolerance_of(const Sample& sample) {
 }
 
 struct Setting {
-  Subject subject;
+  Samples samples;
   Mesh mesh;
 };
-void PrintTo(const Setting& s, std::ostream* out) { *out << s.subject.name << " on " << to_string(s.mesh); }
+void PrintTo(const Setting& s, std::ostream* out) { *out << s.samples[0].name() << " on " << to_string(s.mesh); }
 
 class OpPlacement : public testing::TestWithParam<Setting> {};
 
 TEST_P(OpPlacement, GivesWhatOneDeviceGives) {
-  const auto& [subject, mesh] = GetParam();
+  const auto& [samples, mesh] = GetParam();
   Case placed;
   Wholes expected;
   double tolerance = 0;
-  const std::vector<Sample> samples = subject.samples();
-  for (size_t s = 0; s < samples.size(); ++s) {
-    tolerance = std::max(tolerance, tolerance_of(samples[s]));
-    const Wholes& whole = on_one_device(subject).at(s);
-    for (const auto& placements : combinations(samples[s], mesh)) {
-      placed.add(subject, samples[s], placements);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    tolerance = std::max(tolerance, tolerance_of(samples[i].sample));
+    const Wholes& whole = on_one_device(samples).at(i);
+    for (const auto& placements : combinations(samples[i].sample, mesh, samples[i].kernel != nullptr ? 6 : 20)) {
+      placed.add(samples[i], placements);
       expected.insert(expected.end(), whole.begin(), whole.end());
     }
   }
@@ -180,15 +160,15 @@ TEST_P(OpPlacement, GivesWhatOneDeviceGives) {
 
 std::vector<Setting> settings() {
   std::vector<Setting> all;
-  for (const Subject& subject : subjects()) {
-    all.push_back({subject, Mesh({{"x", 4}})});
-    all.push_back({subject, Mesh({{"x", 2}, {"y", 2}})});
+  for (const Samples& samples : op_samples::samples_by_op()) {
+    all.push_back({samples, Mesh({{"x", 4}})});
+    all.push_back({samples, Mesh({{"x", 2}, {"y", 2}})});
   }
   return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(AllOps, OpPlacement, testing::ValuesIn(settings()), [](const auto& info) {
-  std::string name = info.param.subject.name;
+  std::string name = info.param.samples[0].name();
   for (const MeshAxis& axis : info.param.mesh.axes()) name += fmt::format("_{}{}", axis.name, axis.size);
   return name;
 });
