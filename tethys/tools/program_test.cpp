@@ -105,6 +105,70 @@ TEST(BadInput, AFileThatMayNotBeReadIsNamedWithTheReason) {
   EXPECT_THAT(ended.output, AllOf(HasSubstr("folder.json"), HasSubstr("directory")));
 }
 
+// Found before a plugin is loaded.
+TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
+  TemporaryFolder folder;
+  const SmallCorpus corpus;
+  const std::vector<std::string> train = corpus.train(folder / "run");
+  write_file(folder / "empty.txt", "");
+  write_file(folder / "short.txt", "a cat sees the moon.");
+  std::filesystem::create_directory(folder / "taken");
+  write_file(folder / "taken/metrics.jsonl", "");
+  const auto path = [&](const char* name) { return (folder / name).string(); };
+  struct Case {
+    std::vector<std::string> flags;
+    std::vector<std::string> message;
+  };
+  const std::vector<Case> cases = {
+      {{"--data.text", path("no/*.txt")}, {"no/*.txt"}},
+      {{"--data.text", path("empty.txt")}, {"empty.txt"}},
+      {{"--data.text", path("short.txt")}, {"too short: 10 tokens in 1 documents", "training.seq_len 32 needs 33"}},
+      {{"--data.text="}, {"nothing to train on", "--data.text", "--data.tokens"}},
+      {{"--data.tokenizer="}, {"needs a tokenizer"}},
+      {{"--data.tokenizer", path("no.json")}, {"no.json"}},
+      {{"--data.tokens", path("no.bin")}, {"no.bin"}},
+      {{"--data.text=", "--data.tokens", path("short.txt"), "--validation.enable"}, {"no held-out documents"}},
+      {{"--model.vocab_size", "299"}, {"the tokenizer has 300 tokens and the model 299"}},
+      {{"--training.seq_len", "64", "--model.context_length", "32"}, {"seq_len = 64", "context_length = 32"}},
+      {{"--model.n_heads", "5"}, {"n_heads = 5", "dim = 32"}},
+      {{"--parallelism.tensor_parallel_degree", "4"}, {"tp", "n_kv_heads = 2", "1, 2"}},
+      {{"--parallelism.data_parallel_shard_degree", "3", "--device.count", "4"}, {"3 devices", "there are 4"}},
+      {{"--training.global_batch_size", "6"}, {"global_batch_size = 6", "local_batch_size = 4", "8 would be"}},
+      {{"--output", path("taken")}, {"taken holds a run already", "--resume", "--output"}},
+      {{"--device", "tpu"}, {"pip install libtpu", "--device.plugin"}},
+      {{"--device", "cuda"}, {"jax-cuda12-pjrt"}},
+      {{"--device.plugin", path("no.so")}, {"no.so"}},
+      {{"--device.compile_options", "fast"}, {"is not of the form NAME=VALUE"}},
+      {{"--checkpoint.intervall", "5"}, {"the nearest is --checkpoint.interval"}},
+  };
+  for (const Case& c : cases) {
+    const Ended ended = run_tethys(train + c.flags);
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    for (const std::string& part : c.message) EXPECT_THAT(ended.output, HasSubstr(part));
+  }
+}
+
+TEST(BadInput, OfGenerateIsAnErrorOfTheUsersWithStatusTwo) {
+  TemporaryFolder folder;
+  const Ended no_run = run_tethys({"generate", folder.path().string(), "--prompt", "x"});
+  EXPECT_EQ(no_run.status, 2);
+  EXPECT_THAT(no_run.output, HasSubstr("is no folder of a run"));
+  write_file(folder / "config.toml", "[model]\ncontext_length = 100\n");
+  const Ended unsaved = run_tethys({"generate", folder.path().string(), "--prompt", "x"});
+  EXPECT_EQ(unsaved.status, 2);
+  EXPECT_THAT(unsaved.output, HasSubstr("holds no complete checkpoint"));
+}
+
+TEST(InspectCommand, CountsParametersExactly) {
+  const Ended ended = run_tethys({"inspect", "llama3_8b", "--parallelism.data_parallel_shard_degree", "8"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.output, HasSubstr("llama3_8b: 8,030,261,248 parameters"));
+  EXPECT_THAT(ended.output, HasSubstr("57,914,449,920  all scores counted (torchtitan)"));
+  // 8,030,261,248 / 8 parameters of 4 bytes.
+  EXPECT_THAT(ended.output, testing::ContainsRegex("parameters +4,015,130,624 bytes"));
+  EXPECT_THAT(ended.output, testing::ContainsRegex("optimizer +8,030,261,248 bytes"));
+}
+
 TEST(TokenizerCommands, WhatOneEncodesTheOtherDecodes) {
   TemporaryFolder folder;
   write_file(folder / "a.txt", "the cat and the hat and the bat\n");

@@ -22,7 +22,7 @@ struct Ended {
 // A program that runs. It must be awaited.
 class Process {
  public:
-  explicit Process(const std::vector<std::string>& arguments) {
+  explicit Process(const std::vector<std::string>& arguments, const Path& cache = cache_folder()) {
     std::vector<char*> argv{const_cast<char*>(TETHYS_PROGRAM)};
     for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
@@ -33,7 +33,7 @@ class Process {
       const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
       ::dup2(file, STDOUT_FILENO);
       ::dup2(file, STDERR_FILENO);
-      ::setenv("XDG_CACHE_HOME", cache_folder().c_str(), 1);
+      ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
       ::execv(TETHYS_PROGRAM, argv.data());
       ::_exit(127);
     }
@@ -66,5 +66,71 @@ class Process {
 };
 
 inline Ended run_tethys(const std::vector<std::string>& arguments) { return Process(arguments).await(); }
+
+inline std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// A folder with a few thousand words of text that a grammar makes, and a tokenizer for it.
+class SmallCorpus {
+ public:
+  SmallCorpus() {
+    std::filesystem::create_directory(folder_ / "text");
+    uint32_t random = 1;
+    const auto word = [&random](std::initializer_list<const char*> words) {
+      random = random * 1664525U + 1013904223U;
+      return std::string(words.begin()[(random >> 16) % words.size()]);
+    };
+    for (int document = 0; document < 40; ++document) {
+      std::string text;
+      for (int line = 0; line < 25; ++line) {
+        text += word({"the", "a", "one", "every"}) + " " + word({"cat", "dog", "ship", "tree", "king"}) + " " +
+                word({"sees", "takes", "leaves"}) + " " + word({"the", "a", "no"}) + " " +
+                word({"road", "moon", "house", "river"}) + word({".\n", ",\n", " and\n"});
+      }
+      write_file(folder_ / ("text/" + std::to_string(document) + ".txt"), text);
+    }
+    const Ended ended = run_tethys({"tokenizer", "train", text(), "--vocab_size", "300", "--output", tokenizer()});
+    require(ended.status == 0, "{}", ended.output);
+  }
+  std::string text() const { return (folder_ / "text/*.txt").string(); }
+  std::string tokenizer() const { return (folder_ / "tokenizer.json").string(); }
+
+  // A model that takes milliseconds a step, on this text.
+  std::vector<std::string> train(const Path& output) const {
+    return {"train",
+            "llama3_debugmodel",
+            "--output",
+            output.string(),
+            "--data.text",
+            text(),
+            "--data.tokenizer",
+            tokenizer(),
+            "--data.holdout",
+            "0.1",
+            "--model.n_layers",
+            "2",
+            "--model.dim",
+            "32",
+            "--model.n_heads",
+            "4",
+            "--model.n_kv_heads",
+            "2",
+            "--model.ffn_dim",
+            "64",
+            "--model.vocab_size",
+            "300",
+            "--training.seq_len",
+            "32",
+            "--training.steps",
+            "40",
+            "--training.local_batch_size",
+            "4"};
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
 
 }  // namespace tethys

@@ -30,10 +30,7 @@ pjrt::OptionOverrides compile_options_of(const Config& config) {
   pjrt::OptionOverrides overrides;
   for (const std::string& text : config.get_strings("device.compile_options")) {
     const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      user_error("device.compile_options: '{}' is not of the form NAME=VALUE ({})", text,
-                 config.origin("device.compile_options").place);
-    }
+    require(equals != std::string::npos, "compile option '{}', which check_config would have refused", text);
     overrides[text.substr(0, equals)] = option_value(text.substr(equals + 1));
   }
   return overrides;

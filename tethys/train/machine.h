@@ -31,7 +31,7 @@ std::unique_ptr<Executor> make_executor(const Config& config, const Machine& mac
 // How many virtual devices the plugin of device.platform must make; nothing where devices are real.
 std::optional<int64_t> virtual_devices(const Config& config);
 
-// "NAME=VALUE" of device.compile_options, the values typed by how they look. UserError for one without a name or value.
+// "NAME=VALUE" of device.compile_options, the values typed by how they look.
 pjrt::OptionOverrides compile_options_of(const Config& config);
 
 }  // namespace tethys

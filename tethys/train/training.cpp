@@ -104,7 +104,7 @@ class Trainer {
         log_file_(folder_.log()) {}
 
   TrainingResult run() {
-    data_ = open_training_data(config_, (Path(options_.machine.cache_folder) / "index").string(), callbacks_.indexing);
+    open_data();
     prepare();
     begin();
     train();
@@ -136,6 +136,7 @@ class Trainer {
   double learning_rate(int64_t step) const { return setup_.learning_rate * lr_factor(setup_.schedule, step); }
   bool is_due(int64_t done, const char* every) const { return done % config_.get_int(every) == 0; }
 
+  void open_data();
   void prepare();
   void begin();
   void train();
@@ -178,8 +179,17 @@ void describe(const Config& config, const Machine& machine, const TrainingSetup&
                    with_commas(std::llround(flops_per_token(flops, setup.shape.seq_len)))));
   line(fmt::format("devices: {} of {} ({})", counted(setup.degrees.devices(), "device"),
                    machine.client->platform_name(), to_string(setup.mesh)));
-  line(fmt::format("step: {} of {} tokens in {}", counted(setup.rows_per_step(), "row"), setup.shape.seq_len,
-                   counted(setup.shape.microbatches, "microbatch")));
+  line(fmt::format(
+      "step: {} of {} tokens in {}", counted(setup.rows_per_step(), "row"), setup.shape.seq_len,
+      setup.shape.microbatches == 1 ? "one microbatch" : with_commas(setup.shape.microbatches) + " microbatches"));
+}
+
+void Trainer::open_data() {
+  data_ = open_training_data(config_, (Path(options_.machine.cache_folder) / "index").string(), callbacks_.indexing);
+  // Too little text is found now, before anything is compiled.
+  const BatchSettings row{.seq_len = config_.get_int("training.seq_len")};
+  const BatchMaker training(data_.training, row);
+  if (config_.get_bool("validation.enable")) const BatchMaker validation(data_.validation, row);
 }
 
 void Trainer::prepare() {
@@ -215,14 +225,14 @@ void Trainer::check_resumable(const Checkpoint& checkpoint) const {
 }
 
 void Trainer::begin() {
-  const std::optional<int64_t> newest = options_.resume ? checkpoints_.newest() : std::nullopt;
+  const int64_t newest = options_.resume ? checkpoints_.newest().value_or(0) : 0;
   const std::string& weights = config_.get_string("checkpoint.initial_load_path");
-  if (newest) {
-    Checkpoint checkpoint(checkpoints_.path_of(*newest));
+  if (newest > 0) {
+    Checkpoint checkpoint(checkpoints_.path_of(newest));
     check_resumable(checkpoint);
     state_ = load_state(checkpoint, *executor_, setup_);
-    result_.step = saved_ = *newest;
-    line(fmt::format("resuming after step {}", *newest));
+    result_.step = saved_ = newest;
+    line(fmt::format("resuming after step {}", newest));
   } else if (!weights.empty()) {
     Checkpoint checkpoint(find_checkpoint(weights));
     state_ = load_weights(checkpoint, *executor_, setup_);

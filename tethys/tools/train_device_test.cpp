@@ -1,0 +1,250 @@
+// Training from outside: what a run leaves behind when it ends, is stopped, is killed, or fails.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "tools/testing.h"
+#include "train/metrics.h"
+
+namespace tethys {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using Flags = std::vector<std::string>;
+
+const SmallCorpus& corpus() {
+  static const SmallCorpus shared;
+  return shared;
+}
+
+const Flags kFsdp4 = {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1"};
+
+std::string manifest_of(const Path& run, int64_t step) {
+  return read_file(run / fmt::format("checkpoint/step-{:08}/manifest.json", step));
+}
+
+bool has_checkpoint(const Path& run, int64_t step) {
+  return std::filesystem::exists(run / fmt::format("checkpoint/step-{:08}", step));
+}
+
+// Loss and norm of each step, to the last bit.
+std::vector<std::array<double, 2>> curve_of(const Path& run) {
+  std::vector<std::array<double, 2>> curve;
+  for (const StepMetrics& m : read_metrics(run / "metrics.jsonl").steps) curve.push_back({m.loss, m.grad_norm});
+  return curve;
+}
+
+template <typename Condition>
+bool wait_until(Process& process, Condition&& condition) {
+  while (process.running()) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return condition();
+}
+
+void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
+
+// Rows long enough that 20 steps take a while.
+const Flags kSlower = {"--training.seq_len", "128", "--checkpoint.interval", "20"};
+
+class Resume : public testing::TestWithParam<Flags> {};
+
+TEST_P(Resume, AfterAKillEqualsARunThatWasNeverStopped) {
+  TemporaryFolder folder;
+  const TemporaryFolder cold, colder;
+  const Flags flags = kSlower + GetParam();
+  expect_done(Process(corpus().train(folder / "whole") + flags, cold.path()).await());
+  ASSERT_EQ(curve_of(folder / "whole").size(), 40u);
+  // Once with the programs that the whole run left in the cache, once compiled anew.
+  for (const Path& cache : {cold.path(), colder.path()}) {
+    const Path run = folder / ("cut-" + cache.filename().string());
+    Process first(corpus().train(run) + flags, cache);
+    ASSERT_TRUE(wait_until(first, [&] { return has_checkpoint(run, 20); }));
+    first.kill(SIGKILL);
+    EXPECT_EQ(first.await().status, 128 + SIGKILL);
+    ASSERT_FALSE(has_checkpoint(run, 40)) << "it was done before it could be killed";
+    const Ended resumed = Process(corpus().train(run) + flags + Flags{"--resume"}, cache).await();
+    expect_done(resumed);
+    EXPECT_THAT(resumed.output, HasSubstr("resuming after step 20"));
+    EXPECT_EQ(curve_of(run), curve_of(folder / "whole"));
+    EXPECT_EQ(manifest_of(run, 40), manifest_of(folder / "whole", 40));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, Resume, testing::Values(Flags{}, kFsdp4));
+
+// Every step saves, so that kills at arbitrary moments hit saves too.
+TEST(Kill, InASaveLeavesTheEarlierCheckpointUsable) {
+  TemporaryFolder folder;
+  const Flags flags = {"--checkpoint.interval", "1", "--checkpoint.keep_latest_k", "2", "--training.steps", "30"};
+  expect_done(run_tethys(corpus().train(folder / "whole") + flags));
+  const Path run = folder / "cut";
+  for (int64_t wanted : {3, 9, 16}) {
+    Process process(corpus().train(run) + flags + Flags{"--resume"});
+    const Path partial = run / fmt::format("checkpoint/.step-{:08}.partial", wanted);
+    wait_until(process, [&] { return std::filesystem::exists(partial) || has_checkpoint(run, wanted); });
+    process.kill(SIGKILL);
+    EXPECT_EQ(process.await().status, 128 + SIGKILL);
+  }
+  expect_done(run_tethys(corpus().train(run) + flags + Flags{"--resume"}));
+  EXPECT_EQ(curve_of(run), curve_of(folder / "whole"));
+  EXPECT_EQ(manifest_of(run, 30), manifest_of(folder / "whole", 30));
+}
+
+class Stop : public testing::TestWithParam<int> {};
+
+TEST_P(Stop, BySignalFinishesTheStepSavesAndTellsByItsStatus) {
+  TemporaryFolder folder;
+  const Path run = folder / "run";
+  Process process(corpus().train(run) + Flags{"--training.steps", "1000000", "--metrics.log_freq", "1"});
+  ASSERT_TRUE(wait_until(process, [&] {
+    std::error_code ignored;
+    return std::filesystem::exists(run / "metrics.jsonl") &&
+           std::filesystem::file_size(run / "metrics.jsonl", ignored) > 0;
+  }));
+  process.kill(GetParam());
+  const Ended ended = process.await();
+  EXPECT_EQ(ended.status, 128 + GetParam()) << ended.output;
+  const int64_t last = read_metrics(run / "metrics.jsonl").steps.back().step;
+  EXPECT_TRUE(has_checkpoint(run, last)) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr(fmt::format("stopped by signal {} after step {}", GetParam(), last)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, Stop, testing::Values(SIGTERM, SIGINT));
+
+class NotFinite : public testing::TestWithParam<Flags> {};
+
+TEST_P(NotFinite, ChangesNothingNamesStepAndOpAndFails) {
+  TemporaryFolder folder;
+  const Flags flags = Flags{"--optimizer.lr", "1e30"} + GetParam();
+  const Ended ended = run_tethys(corpus().train(folder / "late") + flags);
+  EXPECT_EQ(ended.status, 1);
+  // Weights near 1e30: their squares are beyond float32 in the first norm.
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("step 2: "), HasSubstr("first fault: multiply of layers.0.attention_norm"),
+                                  HasSubstr("gives infinity"), HasSubstr("The step changed nothing")));
+  // What the failed run saved after the faulty step is what another saved before it.
+  EXPECT_EQ(run_tethys(corpus().train(folder / "early") + flags + Flags{"--checkpoint.interval", "1"}).status, 1);
+  EXPECT_EQ(manifest_of(folder / "late", 1), manifest_of(folder / "early", 1));
+  EXPECT_FALSE(has_checkpoint(folder / "late", 2));
+  EXPECT_EQ(read_metrics(folder / "late/metrics.jsonl").steps.size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, NotFinite,
+                         testing::Values(Flags{}, Flags{"--graph.scan_layers", "--graph.remat", "full"} + kFsdp4 +
+                                                      Flags{"--training.global_batch_size", "8"}));
+
+TEST(Train, AFolderOfARunIsRefusedAndResumingAFinishedRunDoesNothing) {
+  TemporaryFolder folder;
+  const Flags train = corpus().train(folder / "run") + Flags{"--training.steps", "2"};
+  expect_done(run_tethys(train));
+  const std::string metrics = read_file(folder / "run/metrics.jsonl");
+  const Ended refused = run_tethys(train);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.output, HasSubstr("holds a run already"));
+  const Ended again = run_tethys(train + Flags{"--resume"});
+  expect_done(again);
+  EXPECT_THAT(again.output, HasSubstr("all 2 steps are done already"));
+  EXPECT_EQ(read_file(folder / "run/metrics.jsonl"), metrics);
+}
+
+TEST(Train, AResumedRunMustReadTheSameDataWithTheSameSeed) {
+  TemporaryFolder folder;
+  const Flags train = corpus().train(folder / "run") + Flags{"--training.steps", "2"};
+  expect_done(run_tethys(train));
+  const Flags resumed = train + Flags{"--resume", "--training.steps", "4"};
+  const std::pair<Flags, std::string> changes[] = {
+      {{"--debug.seed", "5"}, "has seed 0, and debug.seed = 5"},
+      {{"--training.seq_len", "16"}, "a run cannot go on with other data"},
+      {{"--model.ffn_dim", "128"}, "layers.0.feed_forward.w1.weight is f32[64,32], expected f32[128,32]"}};
+  for (const auto& [flags, message] : changes) {
+    const Ended ended = run_tethys(resumed + flags);
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.output, HasSubstr(message));
+  }
+}
+
+TEST(Train, WritesItsConfigurationAndValidatesOnHeldOutText) {
+  TemporaryFolder folder;
+  const Path run = folder / "run";
+  expect_done(run_tethys(corpus().train(run) + Flags{"--validation.enable", "--validation.freq", "15"}));
+  const RunMetrics metrics = read_metrics(run / "metrics.jsonl");
+  ASSERT_EQ(metrics.validations.size(), 3u);  // after steps 15, 30 and the last
+  EXPECT_EQ(metrics.validations[1].step, 30);
+  EXPECT_EQ(metrics.validations[2].step, 40);
+  EXPECT_GT(metrics.validations[2].tokens, 32);
+  EXPECT_LT(metrics.validations[2].loss, metrics.validations[0].loss);
+  EXPECT_LT(metrics.validations[2].entropy, std::log(300.0));
+  const Ended config = run_tethys({"config", (run / "config.toml").string(), "--toml"});
+  EXPECT_EQ(config.output, read_file(run / "config.toml"));
+  EXPECT_TRUE(std::filesystem::exists(run / "loss.png"));
+  EXPECT_THAT(read_file(run / "log.txt"), HasSubstr("step: 40  loss:"));
+}
+
+TEST(Train, AMeshOrAModeChangesNoLoss) {
+  TemporaryFolder folder;
+  const Flags flags = {"--training.steps", "3", "--training.dtype", "float64", "--model.n_layers", "1"};
+  expect_done(run_tethys(corpus().train(folder / "graph") + flags));
+  expect_done(run_tethys(corpus().train(folder / "mesh") + flags + kFsdp4 + Flags{"--graph.scan_layers"}));
+  expect_done(run_tethys(corpus().train(folder / "eager") + flags + Flags{"--mode", "eager"}));
+  const auto expected = curve_of(folder / "graph");
+  ASSERT_EQ(expected.size(), 3u);
+  for (const char* other : {"mesh", "eager"}) {
+    const auto curve = curve_of(folder / other);
+    ASSERT_EQ(curve.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(curve[i][0], expected[i][0], 1e-9 * expected[i][0]) << other;
+      EXPECT_NEAR(curve[i][1], expected[i][1], 1e-9 * expected[i][1]) << other;
+    }
+  }
+}
+
+TEST(Train, ADryRunCompilesAndLeavesNothing) {
+  TemporaryFolder folder;
+  const Ended ended = run_tethys(corpus().train(folder / "run") + kFsdp4 + Flags{"--dry_run"});
+  expect_done(ended);
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("GiB a device"), HasSubstr("nothing was run")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+// The raw file holds exactly one step's rows, so every step reads the same.
+TEST(Train, ARunFromWeightsBeginsWhereTheyWere) {
+  TemporaryFolder folder;
+  std::string tokens;
+  for (int i = 0; i < 4 * 32 + 1; ++i) tokens += {static_cast<char>(i * 7 % 256), static_cast<char>(i % 2)};
+  write_file(folder / "tokens.bin", tokens);
+  const Flags raw = {"--model.vocab_size", "512", "--data.text=", "--data.tokens", (folder / "tokens.bin").string()};
+  expect_done(
+      run_tethys(corpus().train(folder / "a") + raw + Flags{"--checkpoint.interval", "7", "--training.steps", "8"}));
+  const std::string weights = (folder / "a/checkpoint/step-00000007").string();
+  expect_done(run_tethys(corpus().train(folder / "b") + raw +
+                         Flags{"--checkpoint.initial_load_path", weights, "--training.steps", "1"}));
+  EXPECT_EQ(curve_of(folder / "b").at(0), curve_of(folder / "a").at(7));
+}
+
+TEST(Generate, TheSameSeedSaysTheSame) {
+  TemporaryFolder folder;
+  const Path run = folder / "run";
+  expect_done(run_tethys(corpus().train(run) + Flags{"--optimizer.lr", "0.01"}));
+  const auto say = [&](const Flags& flags) {
+    const Ended ended = run_tethys(Flags{"generate", run.string(), "--prompt", "the cat", "--length", "40"} + flags);
+    expect_done(ended);
+    EXPECT_TRUE(ended.output.starts_with("the cat")) << ended.output;
+    return ended.output;
+  };
+  const Flags warm = {"--temperature", "1"};
+  EXPECT_EQ(say(warm + Flags{"--seed", "3"}), say(warm + Flags{"--seed", "3"}));
+  EXPECT_NE(say(warm + Flags{"--seed", "3"}), say(warm + Flags{"--seed", "4"}));
+  EXPECT_EQ(say({"--seed", "3"}), say({"--seed", "4"}));  // without a temperature there is nothing to choose
+  const Ended longer =
+      run_tethys({"generate", run.string(), "--prompt", "x", "--length", "9", "--model.context_length", "8"});
+  EXPECT_EQ(longer.status, 2);
+  EXPECT_THAT(longer.output, HasSubstr("context_length = 8"));
+}
+
+}  // namespace
+}  // namespace tethys
