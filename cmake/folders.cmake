@@ -114,21 +114,22 @@ function(tethys_program name main folder)
   endif()
 endfunction()
 
-# tests/ holds what crosses folders; every test there may see all libraries.
-function(tethys_cross_tests folder)
-  # What several of these tests share lies in FOLDER/support and is included as "support/file.h".
-  file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/support/*.cpp)
-  if(support)
-    add_library(tethys_test_support STATIC ${support})
-    target_include_directories(tethys_test_support PUBLIC ${CMAKE_SOURCE_DIR}/${folder})
-    target_include_directories(tethys_test_support SYSTEM PUBLIC ${TETHYS_DEPS}/include)
-    target_link_libraries(tethys_test_support PUBLIC ${TETHYS_FOLDERS})
-    list(APPEND TETHYS_FOLDERS tethys_test_support)
-  endif()
-  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*_test.cpp)
+# tests/ holds what crosses folders; every test there may see all libraries. What several of them share lies in
+# tests/support and is included as "support/file.h".
+function(tethys_test_support folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/support/*.cpp)
+  add_library(tethys_test_support STATIC ${sources})
+  target_include_directories(tethys_test_support PUBLIC ${CMAKE_SOURCE_DIR}/${folder})
+  target_include_directories(tethys_test_support SYSTEM PUBLIC ${TETHYS_DEPS}/include)
+  target_link_libraries(tethys_test_support PUBLIC ${ARGN})
+endfunction()
+
+# The tests of one folder as PREFIX_test and PREFIX_device_test.
+function(tethys_cross_tests prefix folder)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*_test.cpp)
   set(device_tests ${tests})
   list(FILTER tests EXCLUDE REGEX "_device_test\\.cpp$")
   list(FILTER device_tests INCLUDE REGEX "_device_test\\.cpp$")
-  tethys_tests(cross_test SOURCES ${tests} LINKS ${TETHYS_FOLDERS} LABEL quick)
-  tethys_tests(cross_device_test SOURCES ${device_tests} LINKS ${TETHYS_FOLDERS} LABEL device)
+  tethys_tests(${prefix}_test SOURCES ${tests} LINKS ${ARGN} LABEL quick)
+  tethys_tests(${prefix}_device_test SOURCES ${device_tests} LINKS ${ARGN} LABEL device)
 endfunction()

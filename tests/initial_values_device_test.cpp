@@ -11,7 +11,7 @@
 #include "models/llama3/plan.h"
 #include "nn/initial_values.h"
 #include "ops/random/threefry.h"
-#include "placement_testing.h"
+#include "support/placement_testing.h"
 
 namespace tethys {
 namespace {

@@ -10,7 +10,7 @@
 #include "kernels/linear_cross_entropy/linear_cross_entropy.h"
 #include "ops/samples.h"
 #include "ops/shape/splat.h"
-#include "placement_testing.h"
+#include "support/placement_testing.h"
 #include "transforms/grad.h"
 
 namespace tethys {

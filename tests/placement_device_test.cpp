@@ -11,7 +11,7 @@
 #include "ops/registry.h"
 #include "ops/samples.h"
 #include "ops/shape/splat.h"
-#include "placement_testing.h"
+#include "support/placement_testing.h"
 #include "transforms/grad.h"
 
 namespace tethys {

@@ -35,34 +35,4 @@ std::vector<Value> inline_graph(const Graph& source, Graph& target, const std::v
   return outputs;
 }
 
-std::shared_ptr<Graph> without_dead_nodes(const Graph& graph) {
-  std::vector<bool> live(graph.value_count(), false);
-  for (ValueId v : graph.outputs()) live[v] = true;
-  std::vector<bool> keep(graph.node_count(), false);
-  for (NodeId n = graph.node_count() - 1; n >= 0; --n) {
-    const Node& node = graph.node(n);
-    for (ValueId v : node.results) keep[n] = keep[n] || live[v];
-    if (!keep[n]) continue;
-    for (ValueId v : node.operands) live[v] = true;
-  }
-  auto result = std::make_shared<Graph>();
-  ValueMap map(graph.value_count());
-  for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const ValueInfo& info = graph.info(graph.inputs()[i]);
-    map[graph.inputs()[i]] = result->input(info.type, graph.input_name(i), info.placement);
-  }
-  for (NodeId n = 0; n < graph.node_count(); ++n) {
-    const Node& node = graph.node(n);
-    if (!keep[n] || node.op == &input_op) continue;
-    for (Value v : clone_node(graph, n, *result, map)) {
-      const ValueInfo& info = graph.info(node.results[result->info(v.id).result]);
-      if (info.placement) result->set_placement(v.id, *info.placement);
-    }
-  }
-  std::vector<Value> outputs;
-  for (ValueId v : graph.outputs()) outputs.push_back(map[v]);
-  result->set_outputs(outputs);
-  return result;
-}
-
 }  // namespace tethys

@@ -20,7 +20,4 @@ std::vector<Value> clone_node(const Graph& source, NodeId node, Graph& target, V
 // Appends all of `source` to `target` in place of a call: its inputs stand for `arguments`. Returns its outputs.
 std::vector<Value> inline_graph(const Graph& source, Graph& target, const std::vector<Value>& arguments);
 
-// The nodes of `graph` that its outputs need, in a new graph with the same inputs.
-std::shared_ptr<Graph> without_dead_nodes(const Graph& graph);
-
 }  // namespace tethys

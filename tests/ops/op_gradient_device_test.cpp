@@ -2,8 +2,8 @@
 // floating operands.
 #include <gtest/gtest.h>
 
-#include "op_samples.h"
 #include "runtime/testing.h"
+#include "support/op_samples.h"
 
 namespace tethys {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/file.h"
-#include "op_samples.h"
+#include "support/op_samples.h"
 #include "transforms/lower.h"
 
 namespace tethys {

@@ -2,9 +2,9 @@
 // and sharded over four.
 #include <gtest/gtest.h>
 
-#include "op_samples.h"
 #include "runtime/eager.h"
 #include "runtime/testing.h"
+#include "support/op_samples.h"
 
 namespace tethys {
 namespace {

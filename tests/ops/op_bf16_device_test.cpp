@@ -1,8 +1,8 @@
 // Every op's floating samples in bfloat16 against float64, on the same numbers: those that bfloat16 can hold.
 #include <gtest/gtest.h>
 
-#include "op_samples.h"
 #include "runtime/testing.h"
+#include "support/op_samples.h"
 
 namespace tethys {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "op_samples.h"
-#include "placement_testing.h"
+#include "support/op_samples.h"
+#include "support/placement_testing.h"
 
 namespace tethys {
 namespace {
