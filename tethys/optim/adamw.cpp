@@ -17,18 +17,21 @@ AdamWStep adamw_step(const AdamW& adamw, const Tensor& step, const Tensor& learn
   return {learning_rate, correction(adamw.beta1), sqrt(correction(adamw.beta2))};
 }
 
-AdamWState adamw_update(const AdamW& adamw, const AdamWStep& step, const AdamWState& state, const Tensor& gradient,
-                        const Tensor& lr_scale, const Tensor& weight_decay) {
-  const DType dtype = wide(state.parameter.dtype());
-  const Tensor p = cast(state.parameter, dtype);
-  const Tensor g = cast(gradient, dtype);
+Moments adamw_moments(const AdamW& adamw, const Moments& before, const Tensor& gradient) {
+  const Tensor g = cast(gradient, wide(gradient.dtype()));
+  const Tensor m = cast(before.m, wide(before.m.dtype())) * adamw.beta1 + g * (1 - adamw.beta1);
+  const Tensor v = cast(before.v, wide(before.v.dtype())) * adamw.beta2 + g * g * (1 - adamw.beta2);
+  return {cast(m, before.m.dtype()), cast(v, before.v.dtype())};
+}
+
+Tensor adamw_parameter(const AdamW& adamw, const AdamWStep& step, const Tensor& before, const Moments& moments,
+                       const Tensor& lr_scale, const Tensor& weight_decay) {
+  const DType dtype = wide(before.dtype());
   const Tensor lr = step.learning_rate * lr_scale;
-  const Tensor m = cast(state.m, dtype) * adamw.beta1 + g * (1 - adamw.beta1);
-  const Tensor v = cast(state.v, dtype) * adamw.beta2 + g * g * (1 - adamw.beta2);
-  const Tensor decayed = p * (1 - lr * weight_decay);
-  const Tensor denominator = sqrt(v) / step.root_correction2 + adamw.eps;
-  const Tensor updated = decayed - lr / step.correction1 * (m / denominator);
-  return {cast(updated, state.parameter.dtype()), cast(m, state.m.dtype()), cast(v, state.v.dtype())};
+  const Tensor decayed = cast(before, dtype) * (1 - lr * weight_decay);
+  const Tensor denominator = sqrt(cast(moments.v, dtype)) / step.root_correction2 + adamw.eps;
+  const Tensor updated = decayed - lr / step.correction1 * (cast(moments.m, dtype) / denominator);
+  return cast(updated, before.dtype());
 }
 
 }  // namespace tethys

@@ -25,12 +25,17 @@ struct AdamWStep {
 // `step` s32[] counts from 0, so t = step + 1.
 AdamWStep adamw_step(const AdamW& adamw, const Tensor& step, const Tensor& learning_rate);
 
-struct AdamWState {
-  Tensor parameter, m, v;  // first and second moment, of the parameter's shape
+// First and second moment of a parameter's gradients, of its shape.
+struct Moments {
+  Tensor m, v;
 };
 
-// One parameter's update. `lr_scale` and `weight_decay` are scalars, or tensors that broadcast to the parameter.
-AdamWState adamw_update(const AdamW& adamw, const AdamWStep& step, const AdamWState& state, const Tensor& gradient,
-                        const Tensor& lr_scale, const Tensor& weight_decay);
+// The moments with one more gradient, in their own dtypes.
+Moments adamw_moments(const AdamW& adamw, const Moments& before, const Tensor& gradient);
+
+// The parameter after a step by its new moments, in its own dtype. `lr_scale` and `weight_decay` are scalars, or
+// tensors that broadcast to the parameter.
+Tensor adamw_parameter(const AdamW& adamw, const AdamWStep& step, const Tensor& before, const Moments& moments,
+                       const Tensor& lr_scale, const Tensor& weight_decay);
 
 }  // namespace tethys

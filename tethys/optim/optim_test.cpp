@@ -38,12 +38,12 @@ TEST(AdamW, KeepsStorageDtypesAndComputesInFloat32) {
   Graph g;
   auto input = [&](DType dtype, Dims dims) { return Tensor(g.input({dtype, std::move(dims)}, "x")); };
   const AdamWStep step = adamw_step({}, input(DType::S32, {}), input(DType::F32, {}));
-  const AdamWState state = {input(DType::BF16, {4}), input(DType::BF16, {4}), input(DType::F32, {4})};
-  const AdamWState next =
-      adamw_update({}, step, state, input(DType::F32, {4}), input(DType::F32, {}), input(DType::F32, {}));
-  EXPECT_EQ(next.parameter.dtype(), DType::BF16);
-  EXPECT_EQ(next.m.dtype(), DType::BF16);
-  EXPECT_EQ(next.v.dtype(), DType::F32);
+  const Moments moments = adamw_moments({}, {input(DType::BF16, {4}), input(DType::F32, {4})}, input(DType::F32, {4}));
+  EXPECT_EQ(moments.m.dtype(), DType::BF16);
+  EXPECT_EQ(moments.v.dtype(), DType::F32);
+  const Tensor parameter =
+      adamw_parameter({}, step, input(DType::BF16, {4}), moments, input(DType::F32, {}), input(DType::F32, {}));
+  EXPECT_EQ(parameter.dtype(), DType::BF16);
   verify(g);
 }
 

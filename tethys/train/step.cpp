@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/control/barrier.h"
 #include "ops/control/redistribute.h"
 #include "ops/shape/splat.h"
 #include "optim/clip.h"
@@ -55,12 +56,17 @@ class Update {
     }
     Graph& graph = gradient.graph();
     const Scope scope(graph, store_[i].name);
-    const AdamWState after =
-        adamw_update(options_.adamw, step_, {before.parameters[i], before.m[i], before.v[i]}, gradient,
-                     per_member(graph, store_[i], dtype, scales), per_member(graph, store_[i], dtype, decays));
-    next_.parameters.push_back(kept(i, after.parameter, before.parameters[i]));
-    next_.m.push_back(kept(i, after.m, before.m[i]));
-    next_.v.push_back(kept(i, after.v, before.v[i]));
+    const Moments moments = adamw_moments(options_.adamw, {before.m[i], before.v[i]}, gradient);
+    // The parameter reads the new moments where they are stored, in the donated memory. Without the barrier a compiler
+    // computes them a second time for it, from copies of the old ones that live through the whole step.
+    const Value new_moments[] = {kept(i, moments.m, before.m[i]), kept(i, moments.v, before.v[i])};
+    const std::vector<Value> stored = optimization_barrier(new_moments);
+    const Tensor parameter =
+        adamw_parameter(options_.adamw, step_, before.parameters[i], {stored[0], stored[1]},
+                        per_member(graph, store_[i], dtype, scales), per_member(graph, store_[i], dtype, decays));
+    next_.parameters.push_back(kept(i, parameter, before.parameters[i]));
+    next_.m.push_back(stored[0]);
+    next_.v.push_back(stored[1]);
   }
 
   StateValues result() { return std::move(next_); }
