@@ -35,25 +35,31 @@ constexpr double kSelective = kFull + kWidth + 2 * kKeys + kWidth + kH * kStatis
 // their product).
 constexpr double kNone = kSelective + kWidth + 2 * (kStatistic + 2 * kWidth) + kWidth + 5 * kHidden;
 
-double temporaries(int64_t layers, const Variant& variant) {
-  Model model;
-  model.dim = kD;
-  model.layers = layers;
-  model.heads = kH;
-  model.kv_heads = kK;
-  model.ffn = kF;
-  model.vocab = 512;
-  const Run run(model, variant, kB, kS, "xla_cpu.so", false);
-  return static_cast<double>(run.program().memory().temporaries);
+double temporaries(int64_t layers, bool scan, const RematPolicy& remat) {
+  Model sizes;
+  sizes.dim = kD;
+  sizes.layers = layers;
+  sizes.heads = kH;
+  sizes.kv_heads = kK;
+  sizes.ffn = kF;
+  sizes.vocab = 512;
+  const std::unique_ptr<LanguageModel> model = llama_config(config_of(sizes))->build();
+  model->set_layer_options({.scan = scan, .checkpoint = remat.kind != RematPolicy::Kind::None});
+  const std::vector<StoredParameter> store = make_store(*model, llama_plan(), {.mesh = {}, .stack_layers = scan});
+  StepOptions options;
+  options.remat = remat;
+  const RecordedStep step = record_training_step(*model, store, {1, kB, kS}, options);
+  // What is assigned to memory does not depend on how well the code of each op is optimised, and compiles faster.
+  static Executor executor(cpu_client(1), Mesh(), {},
+                           {.compiler_options = {{"xla_backend_optimization_level", int64_t{0}}}});
+  const auto program = executor.compile(make_program(*step.graph, Mesh(), executor.capabilities(), step.aliases));
+  return static_cast<double>(program->memory().temporaries);
 }
 
 // Bytes that one more layer adds.
 double slope(RematPolicy::Kind kind, bool scan) {
-  Variant variant;
-  variant.dtype = DType::F32;
-  variant.scan = scan;
-  variant.remat = {kind, kNames};
-  const double added = (temporaries(4, variant) - temporaries(2, variant)) / 2;
+  const RematPolicy remat{kind, kNames};
+  const double added = (temporaries(4, scan, remat) - temporaries(2, scan, remat)) / 2;
   std::printf("%s, remat %d: %.3f MB a layer\n", scan ? "scan" : "written out", static_cast<int>(kind), added / 1e6);
   return added;
 }
