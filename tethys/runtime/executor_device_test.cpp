@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
-#include <xla/ffi/api/ffi.h>
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
 #include "ops/dot/dot.h"
-#include "ops/kernel/kernel.h"
 #include "ops/registry.h"
 #include "ops/shape/splat.h"
 #include "pjrt/error.h"
@@ -218,74 +216,6 @@ TEST(ExecutorErrors, ACompilersRefusalReachesTheCaller) {
   Program program = accumulate(executor, kX.type(), {});
   program.text = "module {";
   EXPECT_THROW(executor.compile(program), pjrt::PjrtError);
-}
-
-// A handler that refuses negative numbers and passes others on.
-xla::ffi::Error positive(xla::ffi::Buffer<xla::ffi::F64> x, xla::ffi::ResultBuffer<xla::ffi::F64> out) {
-  if (x.typed_data()[0] < 0) return xla::ffi::Error(xla::ffi::ErrorCode::kOutOfRange, "a negative number");
-  out->typed_data()[0] = x.typed_data()[0];
-  return xla::ffi::Error::Success();
-}
-XLA_FFI_DEFINE_HANDLER(
-    positive_handler, positive,
-    xla::ffi::Ffi::Bind().Arg<xla::ffi::Buffer<xla::ffi::F64>>().Ret<xla::ffi::Buffer<xla::ffi::F64>>());
-
-constexpr const char* kTarget = "runtime_test_positive";
-
-// Passes x on; its lowering is the handler.
-const KernelRecord kPositive = {
-    .name = "positive",
-    .infer = [](const OpCall& call) { return call.operands; },
-    .reference = [](Graph&, const Attributes&, const std::vector<Value>& operands) { return operands; },
-    .factors = [](const OpCall& call) { return elementwise_factors(call.operands[0].dims, 1, Linear::No); },
-    .lowerings = {{.platform = "cpu", .target = kTarget, .handler = reinterpret_cast<void*>(positive_handler)}},
-};
-const Capabilities kWithKernel = {.platform = "cpu", .kernels = {"positive"}};
-
-ExecutorOptions with_handler(const std::string& version, const Path& cache = {}) {
-  return {.cache_folder = cache.string(), .handlers = {{kTarget, reinterpret_cast<void*>(positive_handler), version}}};
-}
-
-std::vector<Array> call_handler(Executor& executor, double value) {
-  Graph graph;
-  graph.set_outputs(kernel(kPositive, graph, {}, {graph.input({DType::F64, {1}}, "x")}));
-  return executor.call(graph, {put(executor, HostTensor::of<double>({1}, {value}), {})});
-}
-
-TEST(ExecutorHandlers, AreCalledAndTheirVersionIsInTheKey) {
-  const TemporaryFolder folder;
-  for (const auto& [version, compiles] : std::vector<std::pair<std::string, int64_t>>{{"1", 1}, {"1", 0}, {"2", 1}}) {
-    Executor executor(client(), Mesh(), kWithKernel, with_handler(version, folder.path()));
-    EXPECT_EQ(to_host(call_handler(executor, 4)[0]).as<double>()[0], 4);
-    EXPECT_EQ(executor.counters().compiles, compiles) << version;
-  }
-}
-
-TEST(ExecutorHandlers, AProgramWithoutItsHandlerIsNotCompiled) {
-  Executor executor(client(), Mesh(), kWithKernel);
-  try {
-    call_handler(executor, 1);
-    FAIL() << "no handler was given";
-  } catch (const InternalError& e) {
-    EXPECT_NE(std::string(e.what()).find(kTarget), std::string::npos) << e.what();
-  }
-}
-
-TEST(ExecutorErrors, ARunThatFailsThrowsWhereItsResultIsRead) {
-  Executor executor(client(), Mesh(), kWithKernel, with_handler("1"));
-  // A plugin may run a small program inside of the launch; the error then shows at once.
-  try {
-    to_host(call_handler(executor, -1)[0]);
-    FAIL() << "the handler failed";
-  } catch (const pjrt::PjrtError& e) {
-    EXPECT_NE(e.text().find("a negative number"), std::string::npos) << e.text();
-  }
-  try {
-    executor.wait();
-  } catch (const pjrt::PjrtError& e) {
-    EXPECT_NE(e.text().find("a negative number"), std::string::npos) << e.text();
-  }
-  EXPECT_EQ(to_host(call_handler(executor, 4)[0]).as<double>()[0], 4);
 }
 
 TEST(ExecutorTime, TransferAndWaitingAreCounted) {
