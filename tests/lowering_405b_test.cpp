@@ -135,6 +135,8 @@ TEST(Lowering405B, CommunicatesNoMoreThanFullShardingAndTensorParallelismMust) {
   EXPECT_EQ(count(both, "stablehlo.all_gather"), 9 + 9 + 3);
   EXPECT_EQ(count(both, "stablehlo.reduce_scatter"), 9 + 3);
   EXPECT_EQ(collectives_to(both, "tensor<1x8192x16384xbf16>"), 5);
+  // The norm is summed over tp where matrices are shared, and then with all else over dp_shard.
+  EXPECT_EQ(count(both, "stablehlo.all_reduce"), 5 + 2 + 2);
 }
 
 TEST(Lowering405B, TheProgramDoesNotGrowWithTheNumberOfLayers) {

@@ -21,12 +21,13 @@ Tensor per_member(Graph& graph, const StoredParameter& stored, DType dtype, cons
   return constant(graph, HostTensor::from_doubles({dtype, dims}, numbers));
 }
 
-// The gradients with those of one placement next to each other, so that their squares are summed before they travel.
+// The gradients with those of one placement next to each other, so that their squares are summed before they travel;
+// those that more axes shard come first, or each of their sums would be reduced to join a total that is whole there.
 std::vector<Tensor> by_placement(const std::vector<StoredParameter>& store, const std::vector<Value>& gradients) {
   std::vector<size_t> order(store.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return to_string(store[a].placement) < to_string(store[b].placement); });
+                   [&](size_t a, size_t b) { return to_string(store[a].placement) > to_string(store[b].placement); });
   std::vector<Tensor> sorted;
   for (size_t i : order) sorted.emplace_back(gradients[i]);
   return sorted;
