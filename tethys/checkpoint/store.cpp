@@ -101,7 +101,7 @@ void CheckpointStore::write_part(const TrainState& state, const std::vector<Piec
   const Path partial = partial_path(state.step);
   make_directories(partial);
   part.files[file] = write_safetensors(partial / file, std::move(sources));
-  write_file(partial / part_name(process_index_), to_json(part));
+  write_file(partial / part_name(process_index_), to_json(merge({part})));  // merging puts the pieces in order
 }
 
 void CheckpointStore::complete(int64_t step, int64_t keep_latest_k) const {

@@ -76,6 +76,15 @@ std::string error_of(Action action) {
 
 const Mesh kFour({{"dp_shard", 4}});
 
+TEST(CheckpointStore, TakesPiecesInAnyOrder) {
+  TemporaryFolder folder;
+  std::vector<PieceSource> pieces = pieces_at(20, kFour);
+  std::reverse(pieces.begin(), pieces.end());
+  const CheckpointStore store(folder.path());
+  store.save(state_at(20), pieces, 0);
+  expect_content(store.path_of(20), 20);
+}
+
 TEST(CheckpointStore, SavesAndLoadsTheSameBits) {
   TemporaryFolder folder;
   const CheckpointStore store(folder / "checkpoints");
