@@ -190,6 +190,8 @@ void Trainer::open_data() {
   const BatchSettings row{.seq_len = config_.get_int("training.seq_len")};
   const BatchMaker training(data_.training, row);
   if (config_.get_bool("validation.enable")) const BatchMaker validation(data_.validation, row);
+  line(fmt::format("data: {} tokens in {}, {} held out", with_commas(data_.training.size()),
+                   counted(data_.training.documents(), "document"), with_commas(data_.validation.size())));
 }
 
 void Trainer::prepare() {
@@ -254,6 +256,9 @@ void Trainer::train() {
                                           .seed = seed_});
   if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
   StepRunner runner(*executor_, setup_);
+  const ProgramCache::Counters& programs = executor_->counters();
+  line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
+                   programs.disk_hits));
   Loader loader([&maker](int64_t step) { return maker.make(step); }, result_.step);
   Watchdog watchdog(kStepDeadline, [this](const Watchdog::Stuck& stuck) {
     if (callbacks_.stuck) callbacks_.stuck(stuck);

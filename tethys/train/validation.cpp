@@ -30,6 +30,19 @@ std::unique_ptr<Graph> record_validation(const TrainingSetup& setup) {
   return graph;
 }
 
+// The text that `steps` batches read; all of it if that is -1.
+TokenStream beginning(const TokenStream& text, const TrainingSetup& setup, int64_t steps) {
+  const int64_t wanted = steps * setup.shape.rows * setup.shape.seq_len + 1;
+  if (steps == -1 || wanted >= text.size()) return text;
+  std::vector<uint32_t> tokens(static_cast<size_t>(wanted));
+  text.copy(0, tokens);
+  std::vector<uint64_t> starts;
+  for (uint64_t start : text.starts()) {
+    if (start < tokens.size()) starts.push_back(start);
+  }
+  return TokenStream::of(std::move(tokens), std::move(starts), text.name());
+}
+
 BatchSettings validation_batches(const TrainingSetup& setup) {
   return {.seq_len = setup.shape.seq_len, .batch = setup.shape.rows, .order = RowOrder::Once};
 }
@@ -44,16 +57,16 @@ HostTensor rows_of(HostTensor tensor) {
 
 Validator::Validator(Executor& executor, const TrainingSetup& setup, const TokenStream& text, int64_t steps)
     : executor_(executor),
-      batches_(text, validation_batches(setup)),
-      steps_(steps == -1 ? batches_.steps_per_epoch() : std::min(steps, batches_.steps_per_epoch())),
-      entropy_(unigram_entropy(text)),
+      text_(beginning(text, setup, steps)),
+      batches_(text_, validation_batches(setup)),
+      entropy_(unigram_entropy(text_)),
       program_(executor.compile(make_program(*record_validation(setup), setup.mesh, executor.capabilities()))) {}
 
 ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t step) {
   double loss = 0;
   int64_t tokens = 0;
   const Placement placement = batch_placement(executor_.mesh());
-  for (int64_t i = 0; i < steps_; ++i) {
+  for (int64_t i = 0; i < batches_.steps_per_epoch(); ++i) {
     Batch batch = batches_.make(i);
     std::vector<Array> arguments = parameters;
     for (HostTensor* part : {&batch.tokens, &batch.labels, &batch.positions, &batch.segment_ids}) {

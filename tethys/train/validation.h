@@ -20,8 +20,8 @@ class Validator {
 
  private:
   Executor& executor_;
+  TokenStream text_;
   BatchMaker batches_;
-  int64_t steps_;
   double entropy_;
   std::shared_ptr<const CompiledProgram> program_;
 };
