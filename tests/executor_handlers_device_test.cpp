@@ -32,7 +32,7 @@ const KernelRecord kPositive = {
     .name = "positive",
     .infer = [](const OpCall& call) { return call.operands; },
     .reference = [](Graph&, const Attributes&, const std::vector<Value>& operands) { return operands; },
-    .factors = [](const OpCall& call) { return elementwise_factors(call.operands[0].dims, 1, Linear::No); },
+    .factors = [](const OpCall& call) { return elementwise_factors(call.operands[0].dims, 1, Linearity::No); },
     .lowerings = {{.platform = "cpu", .target = kTarget, .handler = reinterpret_cast<void*>(positive_handler)}},
 };
 const Capabilities kWithKernel = {.platform = "cpu", .kernels = {"positive"}};

@@ -60,7 +60,7 @@ Factors factors(const OpCall& call) {
                {FactorKind::Pass, call.operands[1].dims[0], Reduction::Sum}};
   f.operands = {{{0}, {1}}, {{2}, {1}}};
   f.results = {{{0}, {2}}};
-  f.linear = Linear::Single;
+  f.linear = Linearity::Single;
   return f;
 }
 
@@ -68,9 +68,9 @@ std::vector<Sample> samples() {
   return {plain_sample("product", {sample_tensor({4, 8}, 1), sample_tensor({12, 8}, 2)})};
 }
 
-class DoubleMatmulLinear : public LinearLayer {
+class DoubleMatmulLinear : public Linear {
  public:
-  using LinearLayer::LinearLayer;
+  using Linear::Linear;
 
   Tensor forward(const Tensor& input) override {
     const Scope scope = enter(input.graph());
@@ -105,7 +105,7 @@ Handler double_matmul_handler() {
 
 int64_t double_matmul_runs() { return runs; }
 
-std::unique_ptr<LinearLayer> DoubleMatmulLinearConfig::build(std::string name) const {
+std::unique_ptr<Linear> DoubleMatmulLinearConfig::build(std::string name) const {
   return std::make_unique<DoubleMatmulLinear>(*this, std::move(name));
 }
 

@@ -16,11 +16,11 @@ Handler double_matmul_handler();
 // How often the handler has run in this process.
 int64_t double_matmul_runs();
 
-// A LinearLayer whose product is the kernel's.
+// A Linear whose product is the kernel's.
 struct DoubleMatmulLinearConfig : LinearConfig {
   using LinearConfig::LinearConfig;
   std::string_view type_name() const override { return "DoubleMatmulLinear"; }
-  std::unique_ptr<LinearLayer> build(std::string name) const override;
+  std::unique_ptr<Linear> build(std::string name) const override;
 };
 
 }  // namespace tethys::testing

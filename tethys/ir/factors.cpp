@@ -2,7 +2,7 @@
 
 namespace tethys {
 
-Factors elementwise_factors(const Dims& dims, size_t operands, Linear linear) {
+Factors elementwise_factors(const Dims& dims, size_t operands, Linearity linear) {
   Factors f;
   TensorFactors tensor;
   for (int64_t d : dims) {

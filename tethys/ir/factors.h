@@ -28,7 +28,7 @@ struct Factor {
 };
 
 // How an op treats operands that are Partial(sum).
-enum class Linear : uint8_t {
+enum class Linearity : uint8_t {
   No,      // resolve every Partial first
   Joint,   // linear in its operands together: all Partial alike, or none (add, select's branches, concatenate)
   Each,    // result i is linear in operand i alone, whatever the others are (optimization_barrier)
@@ -42,12 +42,12 @@ struct Factors {
   std::vector<Factor> factors;
   std::vector<TensorFactors> operands;
   std::vector<TensorFactors> results;
-  Linear linear = Linear::No;
-  // Operands that take part in Linear; empty means all. (dynamic_slice is linear in its data, not in its indices.)
+  Linearity linear = Linearity::No;
+  // Operands that take part in it; empty means all. (dynamic_slice is linear in its data, not in its indices.)
   std::vector<bool> linear_operands;
 };
 
 // One factor per dimension, the same in `operands` operands and one result of shape `dims`.
-Factors elementwise_factors(const Dims& dims, size_t operands, Linear linear);
+Factors elementwise_factors(const Dims& dims, size_t operands, Linearity linear);
 
 }  // namespace tethys

@@ -29,14 +29,14 @@ SelfAttention::SelfAttention(const SelfAttentionConfig& config, std::string name
       wk_(config.wk->build(name + ".wk")),
       wv_(config.wv->build(name + ".wv")),
       wo_(config.wo->build(name + ".wo")) {
-  for (LinearLayer* linear : {wq_.get(), wk_.get(), wv_.get(), wo_.get()}) add(*linear);
+  for (Linear* linear : {wq_.get(), wk_.get(), wv_.get(), wo_.get()}) add(*linear);
 }
 
 // Shapes: B batch, S sequence, D width, H query heads, K key and value heads, E head size.
 Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
   const Scope scope = enter(input.graph());
   const Tensor x_BSD = entering(input);
-  auto heads = [&](LinearLayer& linear, int64_t count) {
+  auto heads = [&](Linear& linear, int64_t count) {
     return reshape(linear.forward(x_BSD), {x_BSD.size(0), x_BSD.size(1), count, head_dim_});
   };
   const Tensor q_BSHE = tag(rotate(heads(*wq_, n_heads_), sequence.rotations), "q");

@@ -28,7 +28,7 @@ class SelfAttention : public Module {
 
  private:
   int64_t n_heads_, n_kv_heads_, head_dim_;
-  std::unique_ptr<LinearLayer> wq_, wk_, wv_, wo_;
+  std::unique_ptr<Linear> wq_, wk_, wv_, wo_;
 };
 
 }  // namespace tethys

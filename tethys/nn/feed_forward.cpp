@@ -17,7 +17,7 @@ FeedForward::FeedForward(const FeedForwardConfig& config, std::string name)
       w1_(config.w1->build(name + ".w1")),
       w2_(config.w2->build(name + ".w2")),
       w3_(config.w3->build(name + ".w3")) {
-  for (LinearLayer* linear : {w1_.get(), w2_.get(), w3_.get()}) add(*linear);
+  for (Linear* linear : {w1_.get(), w2_.get(), w3_.get()}) add(*linear);
 }
 
 Tensor FeedForward::forward(const Tensor& input) {

@@ -23,7 +23,7 @@ class FeedForward : public Module {
   virtual Tensor forward(const Tensor& x_BSD);
 
  private:
-  std::unique_ptr<LinearLayer> w1_, w2_, w3_;
+  std::unique_ptr<Linear> w1_, w2_, w3_;
 };
 
 }  // namespace tethys

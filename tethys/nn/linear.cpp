@@ -11,11 +11,11 @@ void LinearConfig::visit(NodeVisitor& visitor) {
   visitor.field("initial", to_string(initial));
 }
 
-std::unique_ptr<LinearLayer> LinearConfig::build(std::string name) const {
-  return std::make_unique<LinearLayer>(*this, std::move(name));
+std::unique_ptr<Linear> LinearConfig::build(std::string name) const {
+  return std::make_unique<Linear>(*this, std::move(name));
 }
 
-LinearLayer::LinearLayer(const LinearConfig& config, std::string name)
+Linear::Linear(const LinearConfig& config, std::string name)
     : Module(name), weight_(name + ".weight", {config.out, config.in}, config.initial) {
   add(weight_);
   if (!config.bias) return;
@@ -23,7 +23,7 @@ LinearLayer::LinearLayer(const LinearConfig& config, std::string name)
   add(*bias_);
 }
 
-Tensor LinearLayer::forward(const Tensor& input) {
+Tensor Linear::forward(const Tensor& input) {
   const Scope scope = enter(input.graph());
   const Tensor x = entering(input);
   const Tensor w = weight_.in(x.graph());

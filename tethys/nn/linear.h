@@ -1,4 +1,4 @@
-// LinearLayer: y = x wᵀ + b, with the weight as [out, in].
+// Linear: y = x wᵀ + b, with the weight as [out, in].
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tethys {
 
-class LinearLayer;
+class Linear;
 
 struct LinearConfig : ConfigNode {
   int64_t in = 1;
@@ -21,12 +21,12 @@ struct LinearConfig : ConfigNode {
       : in(in_size), out(out_size), initial(initial_weight) {}
   std::string_view type_name() const override { return "Linear"; }
   void visit(NodeVisitor& visitor) override;
-  virtual std::unique_ptr<LinearLayer> build(std::string name) const;
+  virtual std::unique_ptr<Linear> build(std::string name) const;
 };
 
-class LinearLayer : public Module {
+class Linear : public Module {
  public:
-  LinearLayer(const LinearConfig& config, std::string name);
+  Linear(const LinearConfig& config, std::string name);
   // x [..., in] → [..., out]
   virtual Tensor forward(const Tensor& x);
 

@@ -62,13 +62,13 @@ class Rule {
       jointly = jointly && (!is_linear(i) || operands_[i].zero);
       others_whole = others_whole && along(i, axis).is_replicate();
     }
-    if (factors_.linear == Linear::Joint) return sums > 0 && jointly && others_whole;
-    return factors_.linear == Linear::Single && sums == 1 && others_whole;
+    if (factors_.linear == Linearity::Joint) return sums > 0 && jointly && others_whole;
+    return factors_.linear == Linearity::Single && sums == 1 && others_whole;
   }
 
   void pass_partial(int64_t axis) {
     for (size_t i = 0; i < operands_.size(); ++i) {
-      const bool zero = factors_.linear == Linear::Joint && is_linear(i) && operands_[i].zero;
+      const bool zero = factors_.linear == Linearity::Joint && is_linear(i) && operands_[i].zero;
       if (is_sum(i, axis) || zero) placed_.operands[i][axis] = partial();
     }
     for (Placement& p : placed_.results) p[axis] = partial();
@@ -144,7 +144,7 @@ class Rule {
 NodePlacement place_node(const Factors& factors, const std::vector<PlacedOperand>& operands, const Mesh& mesh) {
   require(factors.operands.size() == operands.size(), "a rule for {} operands for a node of {}",
           factors.operands.size(), operands.size());
-  if (factors.linear != Linear::Each) return Rule(factors, operands, mesh).place();
+  if (factors.linear != Linearity::Each) return Rule(factors, operands, mesh).place();
   NodePlacement placed;
   for (const PlacedOperand& o : operands) placed.operands.push_back(o.placement.value_or(replicated(mesh)));
   placed.results = placed.operands;

@@ -18,7 +18,7 @@ Factors factors(const OpCall& call) {
     f.operands.push_back(tensor);
   }
   f.results = f.operands;
-  f.linear = Linear::Each;
+  f.linear = Linearity::Each;
   return f;
 }
 

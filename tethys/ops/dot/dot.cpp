@@ -118,7 +118,7 @@ Factors factors(const OpCall& call) {
   const TensorType& lhs = call.operands[0];
   const TensorType& rhs = call.operands[1];
   const DotDims& d = of(call).dims;
-  Factors f = elementwise_factors(lhs.dims, 1, Linear::Single);
+  Factors f = elementwise_factors(lhs.dims, 1, Linearity::Single);
   TensorFactors right(rhs.dims.size());
   TensorFactors result;
   for (size_t i = 0; i < d.lhs_batch.size(); ++i) {

@@ -31,13 +31,13 @@ std::vector<stablehlo::Ssa> emit_plain(EmitContext& context) {
 }
 
 Factors factors_nonlinear(const OpCall& call) {
-  return elementwise_factors(call.operands[0].dims, call.operands.size(), Linear::No);
+  return elementwise_factors(call.operands[0].dims, call.operands.size(), Linearity::No);
 }
 Factors factors_joint(const OpCall& call) {
-  return elementwise_factors(call.operands[0].dims, call.operands.size(), Linear::Joint);
+  return elementwise_factors(call.operands[0].dims, call.operands.size(), Linearity::Joint);
 }
 Factors factors_single(const OpCall& call) {
-  return elementwise_factors(call.operands[0].dims, call.operands.size(), Linear::Single);
+  return elementwise_factors(call.operands[0].dims, call.operands.size(), Linearity::Single);
 }
 
 Value splat_like(Value like, double value) { return splat(*like.graph, like.type(), value); }

@@ -53,7 +53,7 @@ Cotangents vjp(const VjpContext& c) {
 // The table's rows must be whole; indices and row elements pass.
 Factors factors(const OpCall& call) {
   const TensorType& table = call.operands[0];
-  Factors f = elementwise_factors(table.dims, 1, Linear::Joint);
+  Factors f = elementwise_factors(table.dims, 1, Linearity::Joint);
   f.factors[0].kind = FactorKind::Replicate;
   TensorFactors index;
   for (int64_t d : call.operands[1].dims) {
@@ -103,7 +103,7 @@ Cotangents vjp_scatter(const VjpContext& c) { return {std::nullopt, gather(*c.co
 // Sharded indices scatter into every row: the result is a sum of parts.
 Factors factors_scatter(const OpCall& call) {
   const int64_t index_rank = call.operands[0].rank();
-  Factors f = elementwise_factors(call.operands[1].dims, 1, Linear::Joint);
+  Factors f = elementwise_factors(call.operands[1].dims, 1, Linearity::Joint);
   const TensorFactors updates = f.operands[0];
   const TensorFactors index(updates.begin(), updates.begin() + index_rank);
   for (int64_t d = 0; d < index_rank; ++d) f.factors[d].kind = FactorKind::Reduced;

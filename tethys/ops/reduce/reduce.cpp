@@ -98,7 +98,7 @@ Cotangents vjp(const VjpContext& c) {
 
 Factors factors(const OpCall& call) {
   const bool sum = of(call).reduction == Reduction::Sum;
-  Factors f = elementwise_factors(call.operands[0].dims, 1, sum ? Linear::Joint : Linear::No);
+  Factors f = elementwise_factors(call.operands[0].dims, 1, sum ? Linearity::Joint : Linearity::No);
   TensorFactors kept;
   for (int64_t d : kept_dims(call)) kept.push_back(f.operands[0][d]);
   for (int64_t d : of(call).dims) {

@@ -47,7 +47,7 @@ Cotangents vjp(const VjpContext& c) {
 
 Factors factors(const OpCall& call) {
   const Dims& dims = call.attributes.as<BroadcastAttributes>().dims;
-  Factors f = elementwise_factors(call.declared[0].dims, 0, Linear::Joint);
+  Factors f = elementwise_factors(call.declared[0].dims, 0, Linearity::Joint);
   TensorFactors x;
   for (int64_t d : dims) x.push_back(f.results[0][d]);
   f.operands = {x};

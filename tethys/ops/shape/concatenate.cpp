@@ -48,7 +48,7 @@ Cotangents vjp(const VjpContext& c) {
 }
 
 Factors factors(const OpCall& call) {
-  Factors f = elementwise_factors(call.operands[0].dims, call.operands.size(), Linear::Joint);
+  Factors f = elementwise_factors(call.operands[0].dims, call.operands.size(), Linearity::Joint);
   f.factors[dim_of(call)].kind = FactorKind::Replicate;
   return f;
 }

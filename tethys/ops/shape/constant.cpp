@@ -19,7 +19,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
 }
 
 Factors factors(const OpCall& call) {
-  Factors f = elementwise_factors(call.declared[0].dims, 0, Linear::No);
+  Factors f = elementwise_factors(call.declared[0].dims, 0, Linearity::No);
   for (Factor& factor : f.factors) factor.kind = FactorKind::Replicate;
   return f;
 }

@@ -42,7 +42,7 @@ Cotangents vjp(const VjpContext& c) {
 
 // A dimension whose window is the whole passes; any other must be whole on every device.
 Factors windowed(const Dims& whole, const Dims& window, size_t tensors, size_t scalars) {
-  Factors f = elementwise_factors(whole, tensors, Linear::Joint);
+  Factors f = elementwise_factors(whole, tensors, Linearity::Joint);
   for (size_t d = 0; d < whole.size(); ++d) {
     if (whole[d] != window[d]) f.factors[d].kind = FactorKind::Replicate;
   }

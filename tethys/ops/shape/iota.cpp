@@ -24,7 +24,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   return c.writer.op("stablehlo.iota", {}, c.results, {{"iota_dimension", stablehlo::i64_attribute(dim)}});
 }
 
-Factors factors(const OpCall& call) { return elementwise_factors(call.declared[0].dims, 0, Linear::No); }
+Factors factors(const OpCall& call) { return elementwise_factors(call.declared[0].dims, 0, Linearity::No); }
 
 std::vector<Sample> samples() {
   return {{.name = "columns",

@@ -59,7 +59,7 @@ Cotangents vjp(const VjpContext& c) {
 
 // Linear in both together: a sum is padded with a sum, of which zeros are one.
 Factors factors(const OpCall& call) {
-  Factors f = elementwise_factors(call.operands[0].dims, 1, Linear::Joint);
+  Factors f = elementwise_factors(call.operands[0].dims, 1, Linearity::Joint);
   for (size_t d = 0; d < f.factors.size(); ++d) {
     if (of(call).low[d] + of(call).high[d] > 0) f.factors[d].kind = FactorKind::Replicate;
   }

@@ -21,7 +21,7 @@ class ReshapeFactors {
   ReshapeFactors(const Dims& from, const Dims& to) : from_(from), to_(to) {
     factors_.operands.assign(1, TensorFactors(from.size()));
     factors_.results.assign(1, TensorFactors(to.size()));
-    factors_.linear = Linear::Joint;
+    factors_.linear = Linearity::Joint;
     while (i_ < from_.size() && j_ < to_.size()) step();
     for (; i_ < from_.size(); ++i_) add(left_i(), FactorKind::Replicate, true, false);
     for (; j_ < to_.size(); ++j_) add(left_j(), FactorKind::Replicate, false, true);

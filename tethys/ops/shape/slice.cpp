@@ -61,7 +61,7 @@ Cotangents vjp(const VjpContext& c) {
 }
 
 Factors factors(const OpCall& call) {
-  Factors f = elementwise_factors(call.operands[0].dims, 1, Linear::Joint);
+  Factors f = elementwise_factors(call.operands[0].dims, 1, Linearity::Joint);
   for (size_t d = 0; d < f.factors.size(); ++d) {
     if (!of(call).whole[d]) f.factors[d].kind = FactorKind::Replicate;
   }

@@ -22,7 +22,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   return {c.writer.splat(c.results[0], c.call.attributes.as<SplatAttributes>().value)};
 }
 
-Factors factors(const OpCall& call) { return elementwise_factors(call.declared[0].dims, 0, Linear::No); }
+Factors factors(const OpCall& call) { return elementwise_factors(call.declared[0].dims, 0, Linearity::No); }
 
 std::vector<Sample> samples() {
   return {{.name = "matrix",

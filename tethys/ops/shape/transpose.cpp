@@ -45,7 +45,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
 Cotangents vjp(const VjpContext& c) { return {transpose(*c.cotangents[0], inverse(permutation_of(c.call)))}; }
 
 Factors factors(const OpCall& call) {
-  Factors f = elementwise_factors(call.operands[0].dims, 1, Linear::Joint);
+  Factors f = elementwise_factors(call.operands[0].dims, 1, Linearity::Joint);
   f.results[0].clear();
   for (int64_t d : permutation_of(call)) f.results[0].push_back(f.operands[0][d]);
   return f;
