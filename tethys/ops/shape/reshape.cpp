@@ -22,7 +22,8 @@ class ReshapeFactors {
     factors_.operands.assign(1, TensorFactors(from.size()));
     factors_.results.assign(1, TensorFactors(to.size()));
     factors_.linear = Linearity::Joint;
-    while (i_ < from_.size() && j_ < to_.size()) step();
+    const bool empty = element_count(from) == 0;  // sizes of 0 have no factors: all of it must be whole
+    while (!empty && i_ < from_.size() && j_ < to_.size()) step();
     for (; i_ < from_.size(); ++i_) add(left_i(), FactorKind::Replicate, true, false);
     for (; j_ < to_.size(); ++j_) add(left_j(), FactorKind::Replicate, false, true);
   }
