@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace tethys::stablehlo {
 namespace {
@@ -33,11 +34,19 @@ std::string dictionary(const std::vector<Attribute>& attributes, std::string_vie
   return fmt::format(" {}{}{}", open, text, close);
 }
 
+// The ends of the 64-bit types are no doubles: what a double has beyond the range stands for the end.
+std::string integer_text(DType dtype, double value) {
+  if (dtype == DType::U64 && value >= 0x1p64) return fmt::format("{}", std::numeric_limits<uint64_t>::max());
+  if (dtype == DType::U64) return fmt::format("{}", static_cast<uint64_t>(value));
+  if (value >= 0x1p63) return fmt::format("{}", std::numeric_limits<int64_t>::max());
+  return fmt::format("{}", static_cast<int64_t>(value));
+}
+
 // One element in MLIR syntax. Floats are decimal with the 17 digits that identify a double, so that MLIR's own rounding
 // to the dtype is the only one; infinities and NaN have no decimal form and are written as bits.
 std::string element_text(DType dtype, double value) {
   if (dtype == DType::Bool) return value != 0 ? "true" : "false";
-  if (!is_floating(dtype)) return fmt::format("{}", static_cast<int64_t>(value));
+  if (!is_floating(dtype)) return integer_text(dtype, value);
   if (std::isfinite(value)) return fmt::format("{:.17e}", value);
   const HostTensor one = HostTensor::from_doubles({dtype, {}}, std::vector<double>{value});
   std::string hex;
@@ -45,7 +54,8 @@ std::string element_text(DType dtype, double value) {
   return "0x" + hex;
 }
 
-std::string integer_text(const HostTensor& value, size_t index) {
+// The element where a double would lose digits of it; else nothing.
+std::string long_integer_text(const HostTensor& value, size_t index) {
   if (value.type().dtype == DType::U64) return fmt::format("{}", value.as<uint64_t>()[index]);
   if (value.type().dtype == DType::S64) return fmt::format("{}", value.as<int64_t>()[index]);
   return "";
@@ -56,7 +66,7 @@ std::string nested(const HostTensor& value, const std::vector<double>& elements,
   const Dims& dims = value.type().dims;
   if (dim == dims.size()) {
     const size_t index = next++;
-    const std::string exact = integer_text(value, index);
+    const std::string exact = long_integer_text(value, index);
     return exact.empty() ? element_text(value.type().dtype, elements[index]) : exact;
   }
   std::string text;
