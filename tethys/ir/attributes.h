@@ -1,9 +1,14 @@
 // Attributes: what an op is told besides its operands. Each op has its own struct with a defaulted ==; here it is held
 // without its type, immutable and shared.
 //
-//   struct ReduceAttributes { Reduction reduction; Dims dims; bool operator==(const ReduceAttributes&) const = default;
-//   }; std::string describe(const ReduceAttributes&);       // what print shows; found next to the struct Attributes a
-//   = ReduceAttributes{...};  a.as<ReduceAttributes>().dims
+//   struct ConcatenateAttributes {
+//     int64_t dim;
+//     bool operator==(const ConcatenateAttributes&) const = default;
+//   };
+//   std::string describe(const ConcatenateAttributes&);   // what print shows; found next to the struct
+//
+//   Attributes a = ConcatenateAttributes{1};
+//   a.as<ConcatenateAttributes>().dim;                    // 1
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // Copying nodes from one graph to another: what every pass that rewrites a graph is made of.
 //
-//   ValueMap map = map_inputs(source, target_values);
+//   ValueMap map(source.value_count());
+//   map[source.inputs()[0]] = target.input(type, "x");
 //   for (NodeId n …) clone_node(source, n, target, map);
 #pragma once
 

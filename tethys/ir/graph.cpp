@@ -5,11 +5,11 @@
 namespace tethys {
 namespace {
 
-// Inputs are made by Graph::input, so nothing of the record is ever called but its name.
 std::string where(const std::string& scope) { return scope.empty() ? "" : "; in " + scope; }
 
 }  // namespace
 
+// Inputs are made by Graph::input, so nothing of the record is ever asked for but its name.
 const OpRecord input_op = {.name = "input"};
 
 const TensorType& Value::type() const { return graph->type(id); }

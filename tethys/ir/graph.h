@@ -87,7 +87,7 @@ class Graph {
   const std::string& scope() const { return scope_; }
   void set_scope(std::string scope) { scope_ = std::move(scope); }
 
-  // What stands for an object outside the graph (a Parameter) in this graph. InternalError if it is not bound.
+  // What stands for an object outside the graph (a Parameter) in this graph; nothing if it was never bound.
   void bind(const void* key, const Value& value) { bindings_[key] = value.id; }
   std::optional<Value> bound(const void* key);
 
