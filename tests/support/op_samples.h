@@ -81,7 +81,7 @@ inline bool has_floating_operand(const Sample& sample) {
 }
 
 inline bool is_differentiable(const SampledOp& s) {
-  return s.gradient() != Gradient::None && has_floating_operand(s.sample);
+  return (s.gradient() == Gradient::Rule || s.gradient() == Gradient::Region) && has_floating_operand(s.sample);
 }
 
 inline std::vector<Value> apply(Graph& graph, const SampledOp& s, const std::vector<Value>& operands) {

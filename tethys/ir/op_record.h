@@ -70,9 +70,10 @@ struct Sample {
 };
 
 enum class Gradient {
-  Rule,    // `vjp` is the rule
-  None,    // the results do not depend smoothly on the operands
-  Region,  // the gradient is that of the regions, made by transforms/grad
+  Rule,     // `vjp` is the rule
+  None,     // the results do not depend smoothly on the operands: the gradient stops here
+  Region,   // the gradient is that of the regions, made by transforms/grad
+  Missing,  // there is one and nobody has written it: asking for it is an error, where None would give zeros
 };
 
 // What an op does with its regions; passes that walk into regions go by this.

@@ -68,6 +68,9 @@ CotangentMap backward(Graph& graph, std::span<const Value> wrt, std::span<const 
     if (!wanted || !reached) continue;
     graph.set_scope(node.scope);
     const std::string name = node.op->name;
+    if (node.op->gradient == Gradient::Missing) {
+      internal_error("{} has no gradient and is asked for one{}", name, node.scope.empty() ? "" : "; in " + node.scope);
+    }
     Cotangents given;
     if (node.op->gradient == Gradient::Region) {
       given = region_cotangents(graph, n, context, policy);

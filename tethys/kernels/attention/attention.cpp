@@ -132,6 +132,7 @@ const KernelRecord attention_backward_kernel = {
     .name = "attention_backward",
     .infer = infer_backward,
     .reference = attention_backward_reference,
+    .gradient = Gradient::Missing,
     .factors = factors_backward,
     .lowerings = {},
 };

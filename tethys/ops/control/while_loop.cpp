@@ -90,6 +90,7 @@ const OpRecord while_loop_op = {
     .name = "while_loop",
     .infer = infer,
     .emit = emit,
+    .gradient = Gradient::Missing,
     .factors = factors,
     .samples = samples,
 };

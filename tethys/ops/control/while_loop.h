@@ -1,4 +1,5 @@
-// while_loop: runs `body` as long as `condition` holds. Not differentiable, and the same on every device.
+// while_loop: runs `body` as long as `condition` holds. It has no gradient (scan does), and
+// is the same on every device.
 #pragma once
 
 #include <functional>

@@ -24,10 +24,11 @@ OpCall kernel_call(const OpCall& call) {
 
 namespace {
 
-// A kernel without a gradient gives none, like an op of Gradient::None.
+// What the record's kind of gradient means for an op, for the kernel.
 Cotangents vjp(const VjpContext& c) {
   const KernelRecord& record = kernel_record(c.call.attributes);
-  if (record.vjp == nullptr) return Cotangents(c.operands.size());
+  require(record.gradient != Gradient::Missing, "{} has no gradient and is asked for one", record.name);
+  if (record.gradient == Gradient::None) return Cotangents(c.operands.size());
   const OpCall call = kernel_call(c.call);
   return record.vjp({c.graph, call, c.operands, c.results, c.cotangents, c.wanted});
 }
