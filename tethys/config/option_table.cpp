@@ -101,8 +101,6 @@ Options graph_options() {
       bool_option("graph.scan_layers", false, "trace one layer and loop over it"),
       enum_option("graph.remat", "none", {"none", "full", "selective"}, "which activations the backward recomputes"),
       text_list_option("graph.remat_save", {}, "with remat selective: names of the activations that are saved"),
-      enum_option("kernels.attention", "reference", {"reference"}, "implementation of attention"),
-      enum_option("kernels.loss", "reference", {"reference"}, "implementation of final projection and loss"),
   };
 }
 
