@@ -1,6 +1,7 @@
 // The program `tethys`: a table of commands. Here alone the environment is read, errors are printed, and the kind of an
 // error becomes an exit status.
 #include <fmt/core.h>
+#include <malloc.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,6 +19,14 @@ const std::vector<const Command*> kCommands = {
     &kTokenizerTrainCommand, &kTokenizerEncodeCommand, &kTokenizerDecodeCommand,
 };
 
+// A CPU plugin asks for a program's temporaries anew at every step. By default they would go back to the system each
+// time, and their pages be cleared and mapped again: a sixth of a small model's step.
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, -1);
+  ::mallopt(M_ARENA_MAX, 1);
+}
+
 Path cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache == '/') return Path(cache) / "tethys";
@@ -34,6 +43,7 @@ std::optional<int> terminal_width() {
 }
 
 int run(int argc, char** argv) {
+  keep_freed_memory();
   try {
     ::setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);  // plugins read it when they are loaded
     const char* flags = std::getenv("XLA_FLAGS");

@@ -70,6 +70,8 @@ class Meter {
     metrics.mfu = metrics.tps * flops_ / peak_.flops;
     steps_ = 0, seconds_ = data_seconds_ = 0;
   }
+  // Of the whole time of the steps, what the device's programs took.
+  void set_device_seconds(double wall, double device) { host_share_ = wall > 0 ? 1 - device / wall : 0; }
   double seconds_per_step() const { return all_steps_ > 1 ? all_seconds_ / (all_steps_ - 1) : 0; }
   // Both ways of counting attention, named.
   std::string summary() const {
@@ -78,15 +80,16 @@ class Meter {
     return fmt::format(
         "{} tokens/s per device; MFU {:.2f}% counting all scores (torchtitan), {:.2f}% the causal half (MaxText), of "
         "{:.3f} "
-        "TFLOP/s ({})",
+        "TFLOP/s ({}); {:.1f}% of the time outside of the device's programs",
         with_commas(std::llround(tps)), 100 * tps * flops_ / peak_.flops, 100 * tps * causal_flops_ / peak_.flops,
-        peak_.flops * 1e-12, peak_.source);
+        peak_.flops * 1e-12, peak_.source, 100 * host_share_);
   }
 
  private:
   double tokens_;  // per step and device
   double flops_, causal_flops_;
   Peak peak_;
+  double host_share_ = 0;
   int64_t all_steps_ = 0;
   double steps_ = 0, seconds_ = 0, data_seconds_ = 0, all_seconds_ = 0;
 };
@@ -167,7 +170,9 @@ class Trainer {
   TrainingState state_;
   std::optional<Pending> pending_;
   Clock::time_point clock_;  // when the step before the pending one was done
-  int64_t saved_ = 0;        // the step of the newest checkpoint
+  // The time between steps, for validation and saving, and what of it was the device's.
+  double aside_seconds_ = 0, aside_device_ = 0;
+  int64_t saved_ = 0;  // the step of the newest checkpoint
   TrainingResult result_;
 };
 
@@ -263,13 +268,16 @@ void Trainer::train() {
   Watchdog watchdog(kStepDeadline, [this](const Watchdog::Stuck& stuck) {
     if (callbacks_.stuck) callbacks_.stuck(stuck);
   });
-  clock_ = Clock::now();
+  const Clock::time_point begin = clock_ = Clock::now();
+  const double device_before = executor_->time().device();
   const auto asked_to_stop = [this] { return result_.stopped_by = callbacks_.stop ? callbacks_.stop() : 0; };
   for (int64_t step = result_.step; step < steps_ && asked_to_stop() == 0; ++step) {
     const Watchdog::Step guard = watchdog.step(step + 1, "training step");
     handle(step, loader, runner);
   }
   settle();
+  meter_->set_device_seconds(seconds_since(begin) - aside_seconds_,
+                             executor_->time().device() - device_before - aside_device_);
   if (result_.stopped_by != 0 && config_.get_bool("checkpoint.enable")) save(result_.step);
   if (result_.stopped_by != 0)
     line(fmt::format("stopped by signal {} after step {}", result_.stopped_by, result_.step));
@@ -345,6 +353,8 @@ void Trainer::after_step(int64_t done) {
   const bool saves = config_.get_bool("checkpoint.enable") && (last || is_due(done, "checkpoint.interval"));
   if (!validates && !saves) return;
   settle();
+  const Clock::time_point begin = Clock::now();
+  const double device_before = executor_->time().device();
   if (validates) {
     const ValidationMetrics metrics = validator_->run(state_.parameters, done);
     metrics_->append(to_json(metrics));
@@ -352,6 +362,8 @@ void Trainer::after_step(int64_t done) {
   }
   if (saves) save(done);
   clock_ = Clock::now();
+  aside_seconds_ += seconds_since(begin);
+  aside_device_ += executor_->time().device() - device_before;
 }
 
 void Trainer::save(int64_t done) {
