@@ -85,12 +85,13 @@ void write_file(const Path& path, std::string_view content) {
 }
 
 void make_directories(const Path& path) {
-  if (path.empty() || std::filesystem::is_directory(path)) return;
+  std::error_code ignored;  // mkdir says better what is wrong
+  if (path.empty() || std::filesystem::is_directory(path, ignored)) return;
   if (path.has_parent_path() && path.parent_path() != path) make_directories(path.parent_path());
   if (!path.has_filename()) return;
   if (::mkdir(path.c_str(), 0777) == 0) return sync_directory(folder_of(path));
   const int reason = errno;
-  if (reason == EEXIST && std::filesystem::is_directory(path)) return;
+  if (reason == EEXIST && std::filesystem::is_directory(path, ignored)) return;
   errno = reason;
   fail("make the folder", path);
 }

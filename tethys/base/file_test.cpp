@@ -126,6 +126,7 @@ TEST(File, MakesFoldersWithTheirParents) {
   EXPECT_THAT(error_of([&] { make_directories(folder / "file"); }),
               AllOf(HasSubstr("/file"), HasSubstr("File exists")));
   EXPECT_THAT(error_of([&] { make_directories(folder / "file/a"); }), HasSubstr("/file"));
+  EXPECT_THAT(error_of([&] { make_directories(folder / std::string(300, 'a')); }), HasSubstr("File name too long"));
 }
 
 TEST(File, RenamesAndRemoves) {

@@ -58,11 +58,23 @@ void check_training(const Config& config) {
   }
 }
 
+// Outside of the run's folder, or in the place of its files, a run would end another's or fail at its first save.
+void check_checkpoint_folder(const Config& config) {
+  const std::string& folder = config.get_string("checkpoint.folder");
+  for (const char* taken : {"", ".", "..", "config.toml", "log.txt", "metrics.jsonl", "loss.png", ".lock"}) {
+    if (folder == taken) user_error("{} is no free name in the output folder", config.cite("checkpoint.folder"));
+  }
+  if (folder.find('/') != std::string::npos) {
+    user_error("{} is no name of a folder inside the output folder: it has a slash", config.cite("checkpoint.folder"));
+  }
+}
+
 }  // namespace
 
 void check_config(const Config& config) {
   check_model(config);
   check_training(config);
+  check_checkpoint_folder(config);
   parameter_groups(config);
   for (const std::string& option : config.get_strings("device.compile_options")) {
     if (option.find('=') == 0 || option.find('=') == std::string::npos) {

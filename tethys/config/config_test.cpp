@@ -128,6 +128,13 @@ TEST(CheckConfig, OtherCombinationsThatMakeNoSense) {
   EXPECT_NE(complaint({{"optimizer.groups", std::vector<std::string>{"**.bias"}}}), "no error");
 }
 
+TEST(CheckConfig, CheckpointsStayInsideTheOutputFolderAndBesideItsFiles) {
+  for (const char* bad : {"", ".", "..", "../other", "/tmp/other", "a/", "config.toml", "metrics.jsonl"}) {
+    EXPECT_THAT(complaint({{"checkpoint.folder", std::string(bad)}}), testing::HasSubstr("output folder")) << bad;
+  }
+  EXPECT_EQ(complaint({{"checkpoint.folder", std::string("saved")}}), "no error");
+}
+
 TEST(ParameterGroup, ReadsItsSettingsInAnyOrder) {
   EXPECT_EQ(parse_parameter_group("**.bias: weight_decay=0", "f"), (ParameterGroup{"**.bias", 1, 0.0}));
   EXPECT_EQ(parse_parameter_group(" a.* :weight_decay=0.2  lr_scale=0.5", "f"), (ParameterGroup{"a.*", 0.5, 0.2}));

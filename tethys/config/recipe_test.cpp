@@ -75,6 +75,8 @@ TEST(Recipe, WhatDoesNotParseIsNamedByLineAndColumn) {
   EXPECT_THAT(refusal("[training]\nsteps = 1\nsteps = 2\n"), testing::StartsWith("r.toml:3:"));
   EXPECT_THAT(refusal("[training]\nsteps = 1\n[training]\nsteps = 2\n"), testing::StartsWith("r.toml:3:"));
   EXPECT_THAT(refusal("\xff\xfe"), testing::StartsWith("r.toml:1:"));
+  EXPECT_THAT(refusal("[[[training]]]\n"), testing::StartsWith("r.toml:1:3: "));
+  EXPECT_THAT(refusal("[.training]\n"), testing::StartsWith("r.toml:1:2: "));
 }
 
 TEST(Recipe, AnUnknownKeyNamesTheNearest) {
