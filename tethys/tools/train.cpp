@@ -36,6 +36,8 @@ void catch_stop_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigaction(SIGTERM, &action, nullptr);
   ::sigaction(SIGINT, &action, nullptr);
+  // A reader that goes away (`| head`) ends the lines, not the run.
+  ::signal(SIGPIPE, SIG_IGN);
 }
 
 // Lines above a bar that stays at the bottom of a terminal.

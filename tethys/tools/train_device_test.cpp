@@ -117,6 +117,16 @@ TEST_P(Stop, BySignalFinishesTheStepSavesAndTellsByItsStatus) {
 
 INSTANTIATE_TEST_SUITE_P(Signals, Stop, testing::Values(SIGTERM, SIGINT));
 
+TEST(Pipe, WhoseReaderIsGoneDoesNotEndARun) {
+  TemporaryFolder folder;
+  const Path run = folder / "run";
+  Process process(corpus().train(run) + Flags{"--training.steps", "1000000"});
+  ASSERT_TRUE(wait_until(process, [&] { return std::filesystem::exists(run / "metrics.jsonl"); }));
+  process.kill(SIGPIPE);  // what a write to such a pipe sends
+  process.kill(SIGTERM);
+  EXPECT_EQ(process.await().status, 128 + SIGTERM);
+}
+
 class NotFinite : public testing::TestWithParam<Flags> {};
 
 TEST_P(NotFinite, ChangesNothingNamesStepAndOpAndFails) {
