@@ -17,6 +17,12 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
+// A pipe or a device may have no end, and holds no document.
+bool is_special(const fs::path& path) {
+  std::error_code error;
+  return fs::is_other(fs::status(path, error));
+}
+
 // A link that leads nowhere is there too: reading it is what fails, with a message.
 bool is_there(const fs::path& path) {
   std::error_code error;
@@ -37,7 +43,7 @@ fs::path spelt_out(const fs::path& pattern) {
 void search(const fs::path& pattern, std::vector<std::string>& found) {
   fs::path begin = spelt_out(pattern);
   if (begin == pattern) {
-    if (is_there(begin) && !is_folder(begin)) found.push_back(begin.string());
+    if (is_there(begin) && !is_folder(begin) && !is_special(begin)) found.push_back(begin.string());
     return;
   }
   bool any_depth = pattern.string().find("**") != std::string::npos;
@@ -51,7 +57,8 @@ void search(const fs::path& pattern, std::vector<std::string>& found) {
     bool hidden = path.filename().string().starts_with('.');
     bool too_deep = !any_depth && entry.depth() + 1 >= depth;
     if (hidden || too_deep) entry.disable_recursion_pending();
-    if (!hidden && !is_folder(path) && glob_match(pattern.string(), path.string(), '/')) found.push_back(path.string());
+    if (hidden || is_folder(path) || is_special(path)) continue;
+    if (glob_match(pattern.string(), path.string(), '/')) found.push_back(path.string());
   }
   if (error) {
     user_error("cannot read a folder below {} (for {}): {}", begin.string(), pattern.string(), error.message());

@@ -1,6 +1,7 @@
 #include "data/sources/text.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -57,6 +58,13 @@ TEST_F(TextFiles, AreNotSoughtThroughLinksToFolders) {
 TEST_F(TextFiles, ALinkThatLeadsNowhereIsFoundSoThatReadingItFails) {
   std::filesystem::create_symlink("nothing", folder_ / "lost.txt");
   EXPECT_THAT(find({"l*.txt"}), ElementsAre("lost.txt"));
+}
+
+TEST_F(TextFiles, PipesAndDevicesAreNone) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.txt").c_str(), 0600), 0);
+  EXPECT_THAT(find({"*.txt"}), ElementsAre("a.txt", "b.txt"));
+  EXPECT_THROW(find({"pipe.txt"}), UserError);
+  EXPECT_THROW(find_text_files({"/dev/zero"}), UserError);
 }
 
 TEST_F(TextFiles, APatternWithoutAMatchIsNamed) {
