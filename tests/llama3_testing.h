@@ -35,6 +35,8 @@ struct Variant {
   int64_t microbatches = 1;
   DType dtype = DType::F64;
   bool reshard_after_forward = true;
+  // For runs of many steps: worth the compiler's time.
+  bool optimised = false;
   // What is done to the config tree before the model is built, and the foreign code that it then needs.
   std::function<void(ConfigNode&)> rewrite = {};
   std::vector<Handler> handlers = {};
@@ -44,6 +46,12 @@ struct Variant {
   // Where it is not `dtype`.
   std::optional<DType> compute_dtype = {};
 };
+
+// A few steps of a tiny model are mostly compiling, which takes a third less time without LLVM's optimisations.
+inline pjrt::OptionOverrides compiler_options(const Variant& variant) {
+  if (variant.optimised) return {};
+  return {{"xla_backend_optimization_level", int64_t{0}}};
+}
 
 inline std::unique_ptr<LanguageModel> build_model(const Config& config, const Variant& variant) {
   const std::unique_ptr<LanguageModelConfig> tree = llama_config(config);
@@ -94,12 +102,13 @@ class Run {
         seq_len_(seq_len),
         model_(build_model(config_of(model), variant_)),
         executor_(cpu_client(variant_.mesh.size(), plugin_file), variant_.mesh, {"cpu", variant_.kernels},
-                  {.handlers = variant_.handlers}) {
+                  {.compiler_options = compiler_options(variant_), .handlers = variant_.handlers}) {
     const DType compute = variant_.compute_dtype.value_or(variant_.dtype);
     StoreOptions options{variant_.mesh, variant_.scan, variant_.dtype,
                          compute,       wide(compute), variant_.reshard_after_forward};
     store_ = make_store(*model_, llama_plan(), options);
-    model_->set_layer_options({variant_.scan, variant_.remat.kind != RematPolicy::Kind::None});
+    const bool gathers = variant_.mesh.size_of("dp_shard") > 1 && variant_.reshard_after_forward;
+    model_->set_layer_options({variant_.scan, variant_.remat.kind != RematPolicy::Kind::None || gathers});
     StepOptions step;
     step.mesh = variant_.mesh;
     step.remat = variant_.remat;

@@ -155,6 +155,7 @@ void reproduce(const std::string& name, const Variant& variant) {
 Variant in(DType dtype) {
   Variant variant;
   variant.dtype = dtype;
+  variant.optimised = true;
   return variant;
 }
 

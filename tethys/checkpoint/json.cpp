@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json_message.h"
 
 namespace tethys {
 namespace {
@@ -35,7 +36,7 @@ json parse_json(std::string_view text, const std::string& where) {
   try {
     return json::parse(text, check);
   } catch (const json::exception& e) {
-    user_error("{}: not valid JSON: {}", where, e.what());
+    user_error("{}: not valid JSON: {}", where, without_json_code(e.what()));
   }
 }
 

@@ -6,6 +6,9 @@
 namespace tethys {
 namespace {
 
+// More than any cluster has, and small enough that products of degrees do not overflow.
+constexpr double kMostDevices = 65536;
+
 using Options = std::vector<Option>;
 
 Option with_alias(Option option, std::string alias) {
@@ -84,10 +87,11 @@ Options data_options() {
 
 Options parallelism_options() {
   return {
-      int_option("parallelism.data_parallel_replicate_degree", 1, at_least(1), "ranks that hold replicas"),
-      int_option("parallelism.data_parallel_shard_degree", -1, at_least_or(1, -1),
+      int_option("parallelism.data_parallel_replicate_degree", 1, between(1, kMostDevices), "ranks that hold replicas"),
+      int_option("parallelism.data_parallel_shard_degree", -1, {.low = 1, .high = kMostDevices, .also = -1},
                  "ranks that shard parameters (FSDP); -1: the devices that the other degrees leave"),
-      int_option("parallelism.tensor_parallel_degree", 1, at_least(1), "ranks that share each layer's matrices"),
+      int_option("parallelism.tensor_parallel_degree", 1, between(1, kMostDevices),
+                 "ranks that share each layer's matrices"),
       enum_option("parallelism.fsdp_reshard_after_forward", "default", {"default", "always", "never"},
                   "gather weights again in the backward; default: always"),
   };
@@ -118,7 +122,7 @@ Options run_options() {
       int_option("debug.seed", 0, at_least(0), "seed of initial values and of the order of the data"),
       bool_option("debug.detect_nan", true, "replay a step that is not finite and name the first op that made it so"),
       with_alias(enum_option("device.platform", "cpu", {"cpu", "tpu", "cuda"}, "where programs run"), "device"),
-      int_option("device.count", -1, at_least_or(1, -1),
+      int_option("device.count", -1, {.low = 1, .high = kMostDevices, .also = -1},
                  "devices to use; -1: all, and on cpu as many as the degrees ask for"),
       text_option("device.plugin", "", "PJRT plugin to load; empty: the platform's own"),
       text_list_option("device.compile_options", {}, "options of the compiler: NAME=VALUE"),

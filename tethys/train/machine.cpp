@@ -36,10 +36,18 @@ pjrt::OptionOverrides compile_options_of(const Config& config) {
   return overrides;
 }
 
+// Each has threads and memory of its own.
+constexpr int64_t kMostVirtualDevices = 256;
+
 std::optional<int64_t> virtual_devices(const Config& config) {
   if (config.get_string("device.platform") != "cpu") return std::nullopt;
   const int64_t count = config.get_int("device.count");
-  return degrees_of(config, count == -1 ? std::nullopt : std::optional(count)).devices();
+  const int64_t made = degrees_of(config, count == -1 ? std::nullopt : std::optional(count)).devices();
+  if (made > kMostVirtualDevices) {
+    user_error("{} virtual devices on one cpu: at most {}; lower --device.count or the degrees under parallelism", made,
+               kMostVirtualDevices);
+  }
+  return made;
 }
 
 Machine open_machine(const Config& config, const MachineOptions& options) {

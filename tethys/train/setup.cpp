@@ -7,12 +7,6 @@
 namespace tethys {
 namespace {
 
-struct Recording {
-  bool scan = false;
-  RematPolicy remat;
-  bool recompute = false;
-};
-
 StepOptions step_options(const Config& config, const Mesh& mesh, const RematPolicy& remat, LanguageModel& model) {
   std::vector<std::string> names;
   model.for_each_parameter([&](Parameter& parameter) { names.push_back(parameter.name()); });
@@ -23,30 +17,6 @@ StepOptions step_options(const Config& config, const Mesh& mesh, const RematPoli
   options.groups = group_settings(parameter_groups(config), config.get_float("optimizer.weight_decay"), names);
   options.remat = remat;
   return options;
-}
-
-TrainingSetup set_up_as(const Config& config, std::optional<int64_t> devices, const Recording& recording) {
-  TrainingSetup setup;
-  setup.degrees = degrees_of(config, devices);
-  setup.mesh = mesh_of(setup.degrees);
-  const StepRows rows = step_rows_of(config, setup.degrees);
-  setup.shape = {rows.accumulation, rows.rows, config.get_int("training.seq_len")};
-  setup.precision = precision_of(config);
-  const Architecture& architecture = find_architecture(config.get_string("model.name"));
-  setup.model = architecture.configure(config)->build();
-  setup.model->set_layer_options({.scan = recording.scan, .checkpoint = recording.recompute});
-  setup.store =
-      make_store(*setup.model, architecture.plan(),
-                 {.mesh = setup.mesh,
-                  .stack_layers = recording.scan,
-                  .storage_dtype = setup.precision.storage,
-                  .compute_dtype = setup.precision.compute,
-                  .gradient_dtype = setup.precision.gradient,
-                  .reshard_after_forward = config.get_string("parallelism.fsdp_reshard_after_forward") != "never"});
-  setup.step = step_options(config, setup.mesh, recording.remat, *setup.model);
-  setup.schedule = schedule_of(config);
-  setup.learning_rate = config.get_float("optimizer.lr");
-  return setup;
 }
 
 }  // namespace
@@ -75,13 +45,31 @@ RematPolicy remat_of(const Config& config) {
 }
 
 TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
+  TrainingSetup setup;
+  setup.degrees = degrees_of(config, devices);
+  setup.mesh = mesh_of(setup.degrees);
+  const StepRows rows = step_rows_of(config, setup.degrees);
+  setup.shape = {rows.accumulation, rows.rows, config.get_int("training.seq_len")};
+  setup.precision = precision_of(config);
+  const Architecture& architecture = find_architecture(config.get_string("model.name"));
+  setup.model = architecture.configure(config)->build();
+  const bool scan = config.get_bool("graph.scan_layers");
   const RematPolicy remat = remat_of(config);
-  return set_up_as(config, devices,
-                   {config.get_bool("graph.scan_layers"), remat, remat.kind != RematPolicy::Kind::None});
-}
-
-TrainingSetup set_up_for_replay(const Config& config, std::optional<int64_t> devices) {
-  return set_up_as(config, devices, {});
+  const bool reshard = config.get_string("parallelism.fsdp_reshard_after_forward") != "never";
+  // A block is a unit of recomputation where activations are computed again, or gathered weights are gathered again.
+  const bool gathers = setup.mesh.size_of("dp_shard") > 1 && reshard;
+  setup.model->set_layer_options({.scan = scan, .checkpoint = remat.kind != RematPolicy::Kind::None || gathers});
+  setup.store = make_store(*setup.model, architecture.plan(),
+                           {.mesh = setup.mesh,
+                            .stack_layers = scan,
+                            .storage_dtype = setup.precision.storage,
+                            .compute_dtype = setup.precision.compute,
+                            .gradient_dtype = setup.precision.gradient,
+                            .reshard_after_forward = reshard});
+  setup.step = step_options(config, setup.mesh, remat, *setup.model);
+  setup.schedule = schedule_of(config);
+  setup.learning_rate = config.get_float("optimizer.lr");
+  return setup;
 }
 
 FlopsModel flops_model_of(const Config& config, LanguageModel& model) {

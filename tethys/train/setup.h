@@ -47,9 +47,6 @@ struct TrainingSetup {
 // `devices` as in degrees_of. UserError for what does not fit.
 TrainingSetup set_up(const Config& config, std::optional<int64_t> devices);
 
-// The same with the layers written out and nothing computed twice, as a replay op by op wants it.
-TrainingSetup set_up_for_replay(const Config& config, std::optional<int64_t> devices);
-
 // The figures that FLOPs are counted from.
 FlopsModel flops_model_of(const Config& config, LanguageModel& model);
 

@@ -67,7 +67,22 @@ TrainingState initial_state(Executor& executor, const TrainingSetup& setup, uint
   return with_kinds(TrainingState::from(arrays, setup.store.size()));
 }
 
+namespace {
+
+// A checkpoint of another model is refused as a whole, also where the model is a part of it. The optimizer's tensors
+// are not looked at: a checkpoint of weights alone has none.
+void require_model(const Checkpoint& checkpoint, const TrainingSetup& setup) {
+  std::map<std::string, TensorType> expected;
+  append_types(expected, "", setup.store, setup.precision.storage);
+  Manifest parameters = checkpoint.manifest();
+  std::erase_if(parameters.tensors, [](const auto& tensor) { return tensor.first.starts_with("optimizer."); });
+  require_tensors(parameters, expected, checkpoint.path().string());
+}
+
+}  // namespace
+
 std::vector<Array> load_parameters(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup) {
+  require_model(checkpoint, setup);
   return load_arrays(checkpoint, "", setup.store, setup.precision.storage, executor.devices(), ArrayKind::Parameter);
 }
 

@@ -84,9 +84,14 @@ TEST(State, ACheckpointOfAnotherModelIsAnErrorThatNamesTheTensor) {
     }
     return std::string();
   };
-  EXPECT_NE(message(wider).find("layers.0.feed_forward.w1.weight is f32[28,20], expected f32[32,20]"),
-            std::string::npos);
-  EXPECT_NE(message(deeper).find("has no tensor layers.3."), std::string::npos);
+  EXPECT_NE(message(wider).find("layers.0.feed_forward.w1.weight: expected f32[32,20], the checkpoint has f32[28,20]"),
+            std::string::npos)
+      << message(wider);
+  EXPECT_NE(message(deeper).find("the checkpoint has no such tensor"), std::string::npos) << message(deeper);
+  // A model that is a part of the saved one loads no part of it.
+  Trained shallower({"--model.n_layers", "1"}), tied({"--model.tie_embeddings"});
+  EXPECT_NE(message(shallower).find("expected no such tensor"), std::string::npos) << message(shallower);
+  EXPECT_NE(message(tied).find("output.weight: expected no such tensor"), std::string::npos) << message(tied);
 }
 
 }  // namespace

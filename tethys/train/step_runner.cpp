@@ -34,7 +34,9 @@ StepResults record_eagerly(EagerObserver& eager, Graph& graph, const std::vector
 StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup) : executor_(executor), setup_(setup) {
   if (executor.mode() == Mode::Eager) return;
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
-  program_ = executor.compile(make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases));
+  const Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases);
+  notes_ = program.notes;
+  program_ = executor.compile(program);
 }
 
 StepOutcome StepRunner::run(TrainingState& state, const StepFeed& feed) {

@@ -33,6 +33,9 @@ class StepRunner {
   // Of the compiled step on one device; nothing in eager mode.
   const pjrt::MemoryStats* memory() const { return program_ == nullptr ? nullptr : &program_->memory(); }
 
+  // What could not stay sharded in the step, a line each.
+  const std::vector<std::string>& notes() const { return notes_; }
+
  private:
   StepOutcome run_program(TrainingState& state, std::vector<Array> arguments);
   StepOutcome run_eagerly(TrainingState& state, const std::vector<Array>& arguments);
@@ -40,6 +43,7 @@ class StepRunner {
   Executor& executor_;
   const TrainingSetup& setup_;
   std::shared_ptr<const CompiledProgram> program_;  // of graph mode
+  std::vector<std::string> notes_;
 };
 
 // The arguments of a step in the order of its inputs: the state, then what `feed` brings.

@@ -142,6 +142,7 @@ class Trainer {
   void open_data();
   void prepare();
   void begin();
+  void begin_anew();
   void train();
   void handle(int64_t step, Loader& loader, StepRunner& runner);
   void settle();
@@ -231,6 +232,20 @@ void Trainer::check_resumable(const Checkpoint& checkpoint) const {
   }
 }
 
+// A folder with a checkpoint's name was complete once: without a manifest it is damaged, and a run that began anew
+// would throw away what it stands for.
+void Trainer::begin_anew() {
+  const Path folder = checkpoints_.path_of(0).parent_path();
+  if (std::filesystem::is_directory(folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (!entry.path().filename().string().starts_with("step-")) continue;
+      user_error("{} is damaged: its manifest.json is missing; restore it, or remove the folder to begin at step 1",
+                 entry.path().string());
+    }
+  }
+  line("no checkpoint to resume from: beginning at step 1");
+}
+
 void Trainer::begin() {
   const int64_t newest = options_.resume ? checkpoints_.newest().value_or(0) : 0;
   const std::string& weights = config_.get_string("checkpoint.initial_load_path");
@@ -246,7 +261,7 @@ void Trainer::begin() {
     line(fmt::format("weights from {}", checkpoint.path().string()));
   } else {
     state_ = initial_state(*executor_, setup_, seed_);
-    if (options_.resume) line("no checkpoint to resume from: beginning at step 1");
+    if (options_.resume) begin_anew();
   }
   cut_back_metrics(folder_.metrics(), result_.step);
   metrics_ = std::make_unique<LineFile>(folder_.metrics());
@@ -261,6 +276,7 @@ void Trainer::train() {
                                           .seed = seed_});
   if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
   StepRunner runner(*executor_, setup_);
+  for (const std::string& note : runner.notes()) log("not sharded: " + note);
   const ProgramCache::Counters& programs = executor_->counters();
   line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
                    programs.disk_hits));

@@ -13,12 +13,20 @@ namespace {
 
 // Remat only holds if the compiler cannot see through it: saved values and the incoming cotangents pass one barrier, so
 // that the recomputation can neither be merged with the forward nor start before the backward has come this far.
-void put_behind_barrier(const RematPolicy& policy, std::vector<Value*> values) {
-  if (policy.kind == RematPolicy::Kind::None || values.empty()) return;
+void put_behind_barrier(std::vector<Value*> values) {
+  if (values.empty()) return;
   std::vector<Value> in;
   for (const Value* v : values) in.push_back(*v);
   const std::vector<Value> out = optimization_barrier(in);
   for (size_t i = 0; i < values.size(); ++i) *values[i] = out[i];
+}
+
+// Whether the backward gathers parameters anew that the forward has gathered.
+bool gathers_again(const RegionSplit& s) {
+  for (NodeId n = 0; n < s.forward_nodes; ++n) {
+    if (s.replayed[n] && s.joint->node(n).op == &redistribute_op) return true;
+  }
+  return false;
 }
 
 // --- scan ---
@@ -112,7 +120,7 @@ struct ScanBackward {
     for (size_t i = 0; i < s.seeds.size(); ++i) {
       if (s.seeds[i]) put(s.seeds[i]->id, i < carries ? in.carries[carry++] : in.xs[y++]);
     }
-    put_behind_barrier(policy, behind);
+    if (policy.kind != RematPolicy::Kind::None) put_behind_barrier(behind);
     const auto gradients = replay_backward(s, region, map);
 
     ScanResults out;
@@ -194,7 +202,7 @@ Cotangents checkpoint_cotangents(Graph& graph, NodeId node, const VjpContext& co
   for (size_t i = 0; i < s.seeds.size(); ++i) {
     if (s.seeds[i]) put(s.seeds[i]->id, convert(*context.cotangents[i], context.results[i].dtype()));
   }
-  put_behind_barrier(policy, behind);
+  if (policy.kind != RematPolicy::Kind::None || gathers_again(s)) put_behind_barrier(behind);
   return replay_backward(s, graph, map);
 }
 

@@ -78,14 +78,16 @@ std::string lower(const Graph& local, const Mesh& mesh, const std::vector<int64_
 
 Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities& capabilities,
                      const std::vector<int64_t>& aliases) {
-  const auto placed = propagate(*without_dead_code(recorded), mesh);
+  std::vector<std::string> notes;
+  const auto placed = propagate(*without_dead_code(recorded), mesh, &notes);
   const auto local = without_dead_code(*legalize(*localise(*placed, mesh), capabilities));
   Program program{.text = lower(*local, mesh, aliases),
                   .mesh = mesh,
                   .inputs = {},
                   .outputs = {},
                   .aliases = aliases,
-                  .custom_calls = {}};
+                  .custom_calls = {},
+                  .notes = std::move(notes)};
   for (size_t i = 0; i < placed->inputs().size(); ++i) {
     program.inputs.push_back(port(*placed, placed->inputs()[i], placed->input_name(i), mesh));
   }

@@ -29,6 +29,7 @@ struct Program {
   std::vector<Port> outputs;
   std::vector<int64_t> aliases;
   std::vector<std::string> custom_calls;  // targets whose handlers must be registered
+  std::vector<std::string> notes;         // what propagate made whole because it could not stay sharded
 };
 
 // The whole way from a recorded graph: dead nodes out, propagate, localise, legalize, lower.

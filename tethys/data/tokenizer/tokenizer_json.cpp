@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/json_message.h"
 #include "data/tokenizer/byte_level.h"
 
 namespace tethys {
@@ -224,7 +225,7 @@ Bpe parse_tokenizer_json(std::string_view text, std::string_view where) {
     Json root = Json::parse(text);
     return Reader(root, where).read();
   } catch (const Json::exception& error) {
-    user_error("{} is not a valid tokenizer.json: {}", where, error.what());
+    user_error("{} is not a valid tokenizer.json: {}", where, without_json_code(error.what()));
   }
 }
 
