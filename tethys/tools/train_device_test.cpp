@@ -170,7 +170,8 @@ TEST(Train, AResumedRunMustReadTheSameDataWithTheSameSeed) {
   const std::pair<Flags, std::string> changes[] = {
       {{"--debug.seed", "5"}, "has seed 0, and debug.seed = 5"},
       {{"--training.seq_len", "16"}, "a run cannot go on with other data"},
-      {{"--model.ffn_dim", "128"}, "layers.0.feed_forward.w1.weight is f32[64,32], expected f32[128,32]"}};
+      {{"--model.ffn_dim", "128"},
+       "layers.0.feed_forward.w1.weight: expected f32[128,32], the checkpoint has f32[64,32]"}};
   for (const auto& [flags, message] : changes) {
     const Ended ended = run_tethys(resumed + flags);
     EXPECT_EQ(ended.status, 2);
