@@ -50,4 +50,7 @@ struct Factors {
 // One factor per dimension, the same in `operands` operands and one result of shape `dims`.
 Factors elementwise_factors(const Dims& dims, size_t operands, Linearity linear);
 
+// Result i is laid out as operand i; different operands share no factor.
+Factors pairwise_factors(const std::vector<TensorType>& operands, FactorKind kind, Linearity linear);
+
 }  // namespace tethys

@@ -153,11 +153,7 @@ Tensor mean(const Tensor& x, const Dims& axes, bool keep) {
   for (int64_t axis : axes) count *= x.size(axis);
   return sum(x, axes, keep) * (1.0 / static_cast<double>(count));
 }
-Tensor sum(const Tensor& x) {
-  Dims all(x.rank());
-  for (int64_t d = 0; d < x.rank(); ++d) all[d] = d;
-  return sum(x, all);
-}
+Tensor sum(const Tensor& x) { return sum(x, dim_range(0, x.rank())); }
 
 Tensor reshape(const Tensor& x, Dims dims) {
   const auto open = std::find(dims.begin(), dims.end(), -1);
@@ -173,8 +169,7 @@ Tensor reshape(const Tensor& x, Dims dims) {
 }
 
 Tensor transpose(const Tensor& x, int64_t a, int64_t b) {
-  Dims order(x.rank());
-  for (int64_t d = 0; d < x.rank(); ++d) order[d] = d;
+  Dims order = dim_range(0, x.rank());
   std::swap(order[axis_of(a, x.rank())], order[axis_of(b, x.rank())]);
   return transpose(x.value(), order);
 }

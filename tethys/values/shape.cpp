@@ -10,6 +10,12 @@ int64_t element_count(const Dims& dims) {
   return count;
 }
 
+Dims dim_range(int64_t begin, int64_t end) {
+  Dims dims;
+  for (int64_t d = begin; d < end; ++d) dims.push_back(d);
+  return dims;
+}
+
 std::string to_string(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
 
 std::string to_string(const TensorType& type) { return fmt::format("{}{}", name_of(type.dtype), to_string(type.dims)); }

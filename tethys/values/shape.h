@@ -14,6 +14,9 @@ using Dims = std::vector<int64_t>;
 // The number of elements; 1 for rank 0.
 int64_t element_count(const Dims& dims);
 
+// The numbers begin … end − 1: neighbouring dimensions.
+Dims dim_range(int64_t begin, int64_t end);
+
 // "[8,512]"
 std::string to_string(const Dims& dims);
 

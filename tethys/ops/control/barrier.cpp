@@ -7,20 +7,7 @@ namespace {
 
 Cotangents vjp(const VjpContext& c) { return c.cotangents; }
 
-Factors factors(const OpCall& call) {
-  Factors f;
-  for (const TensorType& type : call.operands) {
-    TensorFactors tensor;
-    for (int64_t d : type.dims) {
-      tensor.push_back({static_cast<int>(f.factors.size())});
-      f.factors.push_back({FactorKind::Pass, d, Reduction::Sum});
-    }
-    f.operands.push_back(tensor);
-  }
-  f.results = f.operands;
-  f.linear = Linearity::Each;
-  return f;
-}
+Factors factors(const OpCall& call) { return pairwise_factors(call.operands, FactorKind::Pass, Linearity::Each); }
 
 std::vector<Sample> samples() { return {plain_sample("pair", {sample_tensor({4, 8}, 1), sample_tensor({3}, 2)})}; }
 

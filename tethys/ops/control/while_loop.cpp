@@ -43,19 +43,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
 }
 
 // The state is whole on every device: a condition must not differ between them.
-Factors factors(const OpCall& call) {
-  Factors f;
-  for (const TensorType& type : call.operands) {
-    TensorFactors tensor;
-    for (int64_t d : type.dims) {
-      tensor.push_back({static_cast<int>(f.factors.size())});
-      f.factors.push_back({FactorKind::Replicate, d, Reduction::Sum});
-    }
-    f.operands.push_back(tensor);
-  }
-  f.results = f.operands;
-  return f;
-}
+Factors factors(const OpCall& call) { return pairwise_factors(call.operands, FactorKind::Replicate, Linearity::No); }
 
 std::shared_ptr<Graph> region_of(const std::vector<TensorType>& types, const LoopBody& body) {
   auto region = std::make_shared<Graph>();

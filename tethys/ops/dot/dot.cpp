@@ -70,12 +70,6 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   return c.writer.op("stablehlo.dot_general", c.operands, c.results, {{"dot_dimension_numbers", numbers}});
 }
 
-Dims range(int64_t start, size_t count) {
-  Dims dims(count);
-  for (size_t i = 0; i < count; ++i) dims[i] = start + static_cast<int64_t>(i);
-  return dims;
-}
-
 // The cotangent of one operand: the result's cotangent times the other operand, contracted over the other's free
 // dimensions, then put into this operand's dimension order.
 Value operand_cotangent(const VjpContext& c, bool left) {
@@ -90,9 +84,10 @@ Value operand_cotangent(const VjpContext& c, bool left) {
   const Dims other_free = free_dims(other.rank(), other_batch, other_contract);
   const auto batch_count = static_cast<int64_t>(batch.size());
   const int64_t other_start = batch_count + (left ? static_cast<int64_t>(free.size()) : 0);
+  const int64_t other_end = other_start + static_cast<int64_t>(other_free.size());
 
   const Value g = convert(*c.cotangents[0], self.dtype());
-  const DotDims dims{range(0, batch.size()), other_batch, range(other_start, other_free.size()), other_free};
+  const DotDims dims{dim_range(0, batch_count), other_batch, dim_range(other_start, other_end), other_free};
   const Value raw = dot(g, other, dims, gradient_dtype(self));
   // raw has: batch, this operand's free dimensions, then its contracted ones in the order the other holds them.
   Dims position(self.rank());

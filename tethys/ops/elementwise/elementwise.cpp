@@ -1,5 +1,6 @@
 #include "ops/elementwise/elementwise.h"
 
+#include "ops/elementwise/select.h"
 #include "ops/shape/splat.h"
 
 namespace tethys {
@@ -41,6 +42,12 @@ Factors factors_single(const OpCall& call) {
 }
 
 Value splat_like(Value like, double value) { return splat(*like.graph, like.type(), value); }
+
+Cotangents cotangents_of_choice(const VjpContext& context, Value first) {
+  const Value g = *context.cotangents[0];
+  const Value zero = splat_like(g, 0);
+  return {select(first, g, zero), select(first, zero, g)};
+}
 
 std::vector<Sample> unary_samples(double low, double high, DType dtype) {
   return {plain_sample("matrix", {sample_tensor({4, 8}, 1, low, high, dtype)}),

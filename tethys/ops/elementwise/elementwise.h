@@ -26,6 +26,9 @@ Factors factors_single(const OpCall& call);
 // A number of the shape and dtype of `like`.
 Value splat_like(Value like, double value);
 
+// The gradient of an op that returns one of its two operands: it goes to the first where `first` holds.
+Cotangents cotangents_of_choice(const VjpContext& context, Value first);
+
 // Samples for unary and binary ops with values in [low, high).
 std::vector<Sample> unary_samples(double low, double high, DType dtype = DType::F64);
 std::vector<Sample> binary_samples(double low, double high, DType dtype = DType::F64);

@@ -1,16 +1,12 @@
 #include "ops/elementwise/compare.h"
 #include "ops/elementwise/elementwise.h"
-#include "ops/elementwise/select.h"
 
 namespace tethys {
 namespace {
 
 Cotangents vjp(const VjpContext& c) {
   // The first operand takes the gradient where both are equal.
-  const Value g = *c.cotangents[0];
-  const Value first = greater_equal(c.operands[0], c.operands[1]);
-  const Value zero = splat_like(g, 0);
-  return {select(first, g, zero), select(first, zero, g)};
+  return cotangents_of_choice(c, greater_equal(c.operands[0], c.operands[1]));
 }
 
 std::vector<Sample> samples() { return binary_samples(-1, 1); }

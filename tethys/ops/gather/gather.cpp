@@ -15,12 +15,6 @@ void check_indices(const TensorType& indices) {
   require(indices.dtype == DType::S32, "indices are {}, expected s32", to_string(indices));
 }
 
-Dims range(int64_t start, int64_t end) {
-  Dims dims;
-  for (int64_t d = start; d < end; ++d) dims.push_back(d);
-  return dims;
-}
-
 std::vector<TensorType> infer(const OpCall& call) {
   const TensorType& table = call.operands[0];
   const TensorType& indices = call.operands[1];
@@ -36,7 +30,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   const std::string numbers = fmt::format(
       "#stablehlo.gather<offset_dims = {}, collapsed_slice_dims = [0], start_index_map = [0], "
       "index_vector_dim = {}>",
-      range(index_rank, c.results[0].rank()), index_rank);
+      dim_range(index_rank, c.results[0].rank()), index_rank);
   Dims sizes = c.operands[0].type.dims;
   sizes[0] = 1;
   return c.writer.op(
@@ -90,7 +84,7 @@ std::vector<stablehlo::Ssa> emit_scatter(EmitContext& c) {
   const std::string numbers = fmt::format(
       "#stablehlo.scatter<update_window_dims = {}, inserted_window_dims = [0], "
       "scatter_dims_to_operand_dims = [0], index_vector_dim = {}>",
-      range(index_rank, c.operands[1].type.rank()), index_rank);
+      dim_range(index_rank, c.operands[1].type.rank()), index_rank);
   const stablehlo::Ssa zeros = c.writer.splat(type, 0);
   return c.writer.op(
       "stablehlo.scatter", {zeros, c.operands[0], c.operands[1]}, {type},

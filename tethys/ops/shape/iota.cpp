@@ -1,5 +1,6 @@
 #include "ops/registry.h"
 #include "ops/samples.h"
+#include "ops/shape/generator.h"
 #include "ops/shape/splat.h"
 
 namespace tethys {
@@ -13,18 +14,16 @@ static std::string describe(const IotaAttributes& a) { return fmt::format("dim {
 namespace {
 
 std::vector<TensorType> infer(const OpCall& call) {
+  std::vector<TensorType> result = infer_generator(call);
   const int64_t dim = call.attributes.as<IotaAttributes>().dim;
-  require(call.operands.empty() && call.declared.size() == 1, "an iota has no operands and one declared type");
-  require(dim >= 0 && dim < call.declared[0].rank(), "no dimension {} in {}", dim, to_string(call.declared[0]));
-  return call.declared;
+  require(dim >= 0 && dim < result[0].rank(), "no dimension {} in {}", dim, to_string(result[0]));
+  return result;
 }
 
 std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   const int64_t dim = c.call.attributes.as<IotaAttributes>().dim;
   return c.writer.op("stablehlo.iota", {}, c.results, {{"iota_dimension", stablehlo::i64_attribute(dim)}});
 }
-
-Factors factors(const OpCall& call) { return elementwise_factors(call.declared[0].dims, 0, Linearity::No); }
 
 std::vector<Sample> samples() {
   return {{.name = "columns",
@@ -40,7 +39,7 @@ const OpRecord iota_op = {
     .name = "iota",
     .infer = infer,
     .emit = emit,
-    .factors = factors,
+    .factors = factors_generator,
     .samples = samples,
     .recompute = true,
     .generator = true,

@@ -46,11 +46,8 @@ Cotangents vjp(const VjpContext& c) {
   const PadAttributes& a = of(c.call);
   const Value g = *c.cotangents[0];
   Dims limit = a.low;
-  Dims all;
-  for (size_t d = 0; d < limit.size(); ++d) {
-    limit[d] += c.operands[0].dims()[d];
-    all.push_back(static_cast<int64_t>(d));
-  }
+  for (size_t d = 0; d < limit.size(); ++d) limit[d] += c.operands[0].dims()[d];
+  const Dims all = dim_range(0, g.rank());
   const Value inside = slice(g, a.low, limit);
   Cotangents result = {inside, std::nullopt};
   if (c.wanted[1]) result[1] = subtract(reduce_sum(g, all), reduce_sum(inside, all));

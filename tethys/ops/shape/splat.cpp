@@ -2,6 +2,7 @@
 
 #include "ops/registry.h"
 #include "ops/samples.h"
+#include "ops/shape/generator.h"
 
 namespace tethys {
 
@@ -13,16 +14,9 @@ static std::string describe(const SplatAttributes& a) { return fmt::format("{}",
 
 namespace {
 
-std::vector<TensorType> infer(const OpCall& call) {
-  require(call.operands.empty() && call.declared.size() == 1, "a splat has no operands and one declared type");
-  return call.declared;
-}
-
 std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   return {c.writer.splat(c.results[0], c.call.attributes.as<SplatAttributes>().value)};
 }
-
-Factors factors(const OpCall& call) { return elementwise_factors(call.declared[0].dims, 0, Linearity::No); }
 
 std::vector<Sample> samples() {
   return {{.name = "matrix",
@@ -36,9 +30,9 @@ std::vector<Sample> samples() {
 
 const OpRecord splat_op = {
     .name = "splat",
-    .infer = infer,
+    .infer = infer_generator,
     .emit = emit,
-    .factors = factors,
+    .factors = factors_generator,
     .samples = samples,
     .recompute = true,
     .generator = true,

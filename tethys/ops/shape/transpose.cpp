@@ -72,9 +72,7 @@ const OpRecord transpose_op = {
 };
 
 Value transpose(Value x, Dims permutation) {
-  bool identity = true;
-  for (size_t i = 0; i < permutation.size(); ++i) identity = identity && permutation[i] == static_cast<int64_t>(i);
-  if (identity) return x;
+  if (permutation == dim_range(0, x.rank())) return x;
   return x.graph->append(transpose_op, TransposeAttributes{std::move(permutation)}, {x})[0];
 }
 
