@@ -96,11 +96,7 @@ std::optional<int64_t> checked_bytes(DType dtype, const Dims& dims) {
 }
 
 Window stored_window(const Dims& dims, const Placement& placement, const Mesh& mesh, int64_t position) {
-  Dims padded = dims;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t parts = shard_count(placement, mesh, static_cast<int64_t>(d));
-    padded[d] = (dims[d] + parts - 1) / parts * parts;
-  }
+  const Dims padded = padded_dims(dims, placement, mesh);
   return {local_offsets(padded, placement, mesh, position), local_dims(padded, placement, mesh)};
 }
 

@@ -33,15 +33,6 @@ Placement storage_placement(const Parameter& parameter, const Placement& compute
   return placement;
 }
 
-Dims padded_dims(const Dims& dims, const Placement& placement, const Mesh& mesh) {
-  Dims padded = dims;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t parts = shard_count(placement, mesh, static_cast<int64_t>(d));
-    padded[d] = (dims[d] + parts - 1) / parts * parts;
-  }
-  return padded;
-}
-
 void parametrize(Parameter& parameter, const Plan& plan, const StoreOptions& options) {
   Parametrization p;
   p.compute = compute_placement(parameter, plan, options.mesh);

@@ -2,7 +2,7 @@
 // on 1,024 chips that nobody has.
 //
 //   Mesh mesh({{"dp_replicate", 2}, {"dp_shard", 2}});
-//   mesh.groups({"dp_shard"});   // {{0,1},{2,3}}
+//   mesh.groups({1});   // along dp_shard: {{0, 1}, {2, 3}}
 #pragma once
 
 #include <cstdint>

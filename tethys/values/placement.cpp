@@ -8,10 +8,6 @@ namespace tethys {
 
 Placement replicated(const Mesh& mesh) { return Placement(mesh.rank()); }
 
-bool is_replicated(const Placement& placement) {
-  return std::all_of(placement.begin(), placement.end(), [](const AxisPlacement& a) { return a.is_replicate(); });
-}
-
 bool has_partial(const Placement& placement) {
   return std::any_of(placement.begin(), placement.end(), [](const AxisPlacement& a) { return a.is_partial(); });
 }
@@ -22,6 +18,15 @@ int64_t shard_count(const Placement& placement, const Mesh& mesh, int64_t dim) {
     if (placement[axis].is_shard(dim)) count *= mesh.axes().at(axis).size;
   }
   return count;
+}
+
+Dims padded_dims(const Dims& dims, const Placement& placement, const Mesh& mesh) {
+  Dims padded = dims;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t parts = shard_count(placement, mesh, static_cast<int64_t>(d));
+    padded[d] = (dims[d] + parts - 1) / parts * parts;
+  }
+  return padded;
 }
 
 Dims local_dims(const Dims& global, const Placement& placement, const Mesh& mesh) {

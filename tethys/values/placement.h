@@ -41,11 +41,14 @@ using Placement = std::vector<AxisPlacement>;
 // Replicate on every axis of the mesh.
 Placement replicated(const Mesh& mesh);
 
-bool is_replicated(const Placement& placement);
 bool has_partial(const Placement& placement);
 
 // Into how many parts the placement cuts dimension `dim`.
 int64_t shard_count(const Placement& placement, const Mesh& mesh, int64_t dim);
+
+// The shape with every dimension rounded up to a multiple of the parts that it is cut into: how a tensor whose sizes do
+// not divide is stored.
+Dims padded_dims(const Dims& dims, const Placement& placement, const Mesh& mesh);
 
 // The shape that one device holds. InternalError if a sharded dimension does not divide or does not exist.
 Dims local_dims(const Dims& global, const Placement& placement, const Mesh& mesh);
