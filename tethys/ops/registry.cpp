@@ -9,11 +9,4 @@ std::span<const OpRecord* const> all_ops() {
   return kOps;
 }
 
-const OpRecord& find_op(std::string_view name) {
-  for (const OpRecord* op : all_ops()) {
-    if (op->name == name) return *op;
-  }
-  internal_error("there is no op '{}'", name);
-}
-
 }  // namespace tethys

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "ir/graph.h"
 #include "ops/op_list.h"
@@ -23,8 +22,5 @@ TETHYS_OPS(TETHYS_UNARY, TETHYS_BINARY, TETHYS_OTHER)
 
 // Every op, in the order of the list.
 std::span<const OpRecord* const> all_ops();
-
-// The record of that name; InternalError if there is none.
-const OpRecord& find_op(std::string_view name);
 
 }  // namespace tethys

@@ -80,10 +80,6 @@ MemoryStats Executable::memory_stats() const {
           .aliased = a.alias_size_in_bytes,
           .temporaries = a.temp_size_in_bytes,
           .generated_code = a.generated_code_size_in_bytes,
-          .host_arguments = a.host_argument_size_in_bytes,
-          .host_outputs = a.host_output_size_in_bytes,
-          .host_aliased = a.host_alias_size_in_bytes,
-          .host_temporaries = a.host_temp_size_in_bytes,
           .peak = a.peak_memory_in_bytes};
 }
 

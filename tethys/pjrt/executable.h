@@ -55,10 +55,6 @@ struct MemoryStats {
   int64_t aliased = 0;  // outputs that take over a donated argument's memory
   int64_t temporaries = 0;
   int64_t generated_code = 0;
-  int64_t host_arguments = 0;
-  int64_t host_outputs = 0;
-  int64_t host_aliased = 0;
-  int64_t host_temporaries = 0;
   int64_t peak = 0;  // 0 from a plugin that does not say
 
   int64_t total() const { return arguments + outputs - aliased + temporaries; }

@@ -189,14 +189,4 @@ HostTensor read_shard(const Array& array, int64_t position) {
   return buffer.to_host();
 }
 
-Array to_memory(const Array& array, pjrt::MemoryKind memory) {
-  const Timed timed(array.devices()->time().transfer);
-  const std::vector<int64_t> positions = array.devices()->mesh().addressable();
-  std::vector<pjrt::Buffer> buffers;
-  for (size_t i = 0; i < positions.size(); ++i) {
-    buffers.push_back(array.buffer(positions[i]).copy_to(array.devices()->devices()[i], memory));
-  }
-  return {array.devices(), array.type(), array.placement(), std::move(buffers), array.kind(), memory};
-}
-
 }  // namespace tethys

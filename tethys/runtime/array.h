@@ -85,7 +85,4 @@ HostTensor to_host(const Array& array);
 // Waits and reads the part that lies at an addressable position of the mesh, a Partial's summand as it is.
 HostTensor read_shard(const Array& array, int64_t position);
 
-// The same data in another memory of the same devices.
-Array to_memory(const Array& array, pjrt::MemoryKind memory);
-
 }  // namespace tethys

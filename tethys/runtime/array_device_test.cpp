@@ -91,14 +91,14 @@ TEST(ArrayLedger, CountsWhatLivesByKindAndSpace) {
   EXPECT_EQ(ledger.peak(), 5 * 8 * 8 * 4);
 }
 
-TEST(ArrayMemory, GoesToTheHostAndBack) {
+TEST(ArrayMemory, AnArrayMayLieInTheHostsMemory) {
   const auto devices = on(Mesh({{"dp_shard", 2}}));
   const HostTensor whole = counted({4, 4});
-  const Array array = to_device(devices, whole, {shard(0)});
-  const Array parked = to_memory(array, MemoryKind::PinnedHost);
+  const Array parked = to_device(devices, whole, {shard(0)}, {.memory = MemoryKind::PinnedHost});
   EXPECT_EQ(parked.buffers()[0].memory_kind(), "pinned_host");
   EXPECT_EQ(devices->ledger().live(MemoryKind::PinnedHost), 64);
-  EXPECT_EQ(to_host(to_memory(parked, MemoryKind::Device)), whole);
+  EXPECT_EQ(devices->ledger().live(MemoryKind::Device), 0);
+  EXPECT_EQ(to_host(parked), whole);
 }
 
 TEST(DeviceMeshOfAClient, TooFewDevicesNameTheFix) {

@@ -49,9 +49,4 @@ int64_t Ledger::peak() const {
   return peak_;
 }
 
-void Ledger::reset_peak() {
-  const std::lock_guard lock(mutex_);
-  peak_ = live_locked(pjrt::MemoryKind::Default);
-}
-
 }  // namespace tethys

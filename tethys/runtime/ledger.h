@@ -3,7 +3,7 @@
 // summed over the devices of this process. Any thread may use it.
 //
 //   ledger.live(pjrt::MemoryKind::Default, ArrayKind::Parameter);   // now
-//   ledger.peak();                                                  // since reset_peak
+//   ledger.peak();                                                  // the most so far
 #pragma once
 
 #include <array>
@@ -34,7 +34,6 @@ class Ledger {
   int64_t live(pjrt::MemoryKind space) const;
   // The most that the device's own memory held, temporaries included.
   int64_t peak() const;
-  void reset_peak();
 
  private:
   int64_t live_locked(pjrt::MemoryKind space) const;

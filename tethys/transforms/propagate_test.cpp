@@ -180,7 +180,7 @@ TEST(Propagate, PartialPassesWhatIsLinearAndNothingElse) {
       {add(p, q), add(p, r), add(p, zero), add(one, p), multiply(p, r), multiply(one, p), multiply(p, q),
        multiply(p, p), divide(p, r), divide(r, p), tanh(p), convert(p, DType::F64), convert(p, DType::BF16),
        pad(p, splat(g, {DType::F32, {}}, 0), {1, 0}, {0, 0}), pad(p, splat(g, {DType::F32, {}}, 1), {1, 0}, {0, 0}),
-       reduce_sum(p, {0}), reduce_max(p, {0}), optimization_barrier(std::vector<Value>{p, r})[0]});
+       reduce_sum(p, {0}), reduce(p, Reduction::Max, {0}), optimization_barrier(std::vector<Value>{p, r})[0]});
   EXPECT_THAT(placed.outputs,
               ElementsAre("(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))", "(P(sum))", "(R)", "(R)", "(P(sum))", "(R)",
                           "(R)", "(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))", "(R)", "(P(sum))"));
@@ -190,7 +190,7 @@ TEST(Propagate, PartialPassesWhatIsLinearAndNothingElse) {
 TEST(Propagate, AMaximumOverACutDimensionIsResolvedBeforeItIsUsed) {
   Graph g;
   const Value x = g.input({DType::F32, {8, 8}}, "x", Placement{shard(1)});
-  const Value highest = reduce_max(x, {1});
+  const Value highest = reduce(x, Reduction::Max, {1});
   EXPECT_THAT(place(g, kTp, {highest, negate(highest), transpose(broadcast(highest, {8, 2}, {0}), {1, 0})}).outputs,
               ElementsAre("(P(max))", "(R)", "(R)"));
 }

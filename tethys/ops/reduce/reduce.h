@@ -7,7 +7,6 @@ namespace tethys {
 
 Value reduce(Value x, Reduction reduction, Dims dims);
 inline Value reduce_sum(Value x, Dims dims) { return reduce(x, Reduction::Sum, std::move(dims)); }
-inline Value reduce_max(Value x, Dims dims) { return reduce(x, Reduction::Max, std::move(dims)); }
 
 // The neutral element of a reduction in a dtype: 0, −∞ (or the lowest integer), +∞ (or the highest).
 double neutral_of(Reduction reduction, DType dtype);
