@@ -4,12 +4,17 @@
 
 #include "base/error.h"
 #include "runtime/graph_identity.h"
+#include "runtime/host_memory.h"
 #include "transforms/dead_code.h"
 
 namespace tethys {
 namespace {
 
 constexpr std::string_view kModes[] = {"eager", "deferred", "compile", "graph"};
+
+// A CPU plugin takes a run's memory when it is launched, not when it begins: of runs that need more than this, one is
+// on its way at a time, or they would hold it twice.
+constexpr int64_t kLargeRun = int64_t{64} << 20;
 
 }  // namespace
 
@@ -121,7 +126,12 @@ std::vector<Array> Executor::run(const CompiledProgram& program, std::vector<Arr
 
   const pjrt::MemoryStats& memory = program.memory();
   const auto devices = static_cast<int64_t>(devices_->devices().size());
-  ledger().run(devices * (memory.temporaries + memory.outputs - memory.aliased));
+  const int64_t fresh = devices * (memory.temporaries + memory.outputs - memory.aliased);
+  ledger().run(fresh);
+  if (fresh > kLargeRun && devices_->client().platform_name() == "cpu") {
+    wait();
+    trim_freed_memory(ledger().live(pjrt::MemoryKind::Default) + fresh, fresh);
+  }
 
   pjrt::Execution execution = launch(program, arguments);
   in_flight_.push_back(std::move(execution.done));

@@ -5,8 +5,8 @@
 //   std::vector<Array> results = executor.run(*step, arguments);    // at once: results are promises
 //   loss = to_host(results[0]);                                     // waits
 //
-// An argument whose alias is ≥ 0 is donated: the Array is consumed, with all its copies. Used by one thread at a time;
-// the Arrays may be read on others.
+// An argument whose alias is ≥ 0 is donated: the Array is consumed, with all its copies. Used by one thread at a time,
+// but for compile(), which any thread may call; the Arrays may be read on others.
 #pragma once
 
 #include <deque>
@@ -65,7 +65,7 @@ class Executor {
   Mode mode() const { return options_.mode; }
   Ledger& ledger() const { return devices_->ledger(); }
   TimeAccounts time() const { return devices_->time().read(); }
-  const ProgramCache::Counters& counters() const { return cache_.counters(); }
+  ProgramCache::Counters counters() const { return cache_.counters(); }
 
   std::shared_ptr<const CompiledProgram> compile(const Program& program);
 

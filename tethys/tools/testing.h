@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +16,9 @@
 namespace tethys {
 
 struct Ended {
-  int status = 0;      // the exit status; 128 + n where signal n killed it
-  std::string output;  // standard output and error together
+  int status = 0;           // the exit status; 128 + n where signal n killed it
+  std::string output;       // standard output and error together
+  int64_t peak_memory = 0;  // bytes that were resident
 };
 
 // A program that runs. It must be awaited.
@@ -43,13 +45,14 @@ class Process {
 
   void kill(int signal) const { ::kill(pid_, signal); }
   bool running() {
-    if (!ended_ && ::waitpid(pid_, &status_, WNOHANG) == pid_) ended_ = true;
+    if (!ended_ && ::wait4(pid_, &status_, WNOHANG, &usage_) == pid_) ended_ = true;
     return !ended_;
   }
   Ended await() {
-    if (!ended_) ::waitpid(pid_, &status_, 0);
+    if (!ended_) ::wait4(pid_, &status_, 0, &usage_);
     ended_ = true;
-    return {WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_), read_file(folder_ / "output")};
+    return {WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_), read_file(folder_ / "output"),
+            int64_t{usage_.ru_maxrss} * 1024};
   }
 
   // Where the programs of one test process keep what can be made again.
@@ -62,6 +65,7 @@ class Process {
   TemporaryFolder folder_;
   pid_t pid_ = -1;
   int status_ = 0;
+  rusage usage_ = {};
   bool ended_ = false;
 };
 

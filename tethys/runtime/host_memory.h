@@ -1,0 +1,30 @@
+// Host memory: how much freed memory the process keeps. A CPU plugin takes a program's temporaries from malloc at every
+// run. By default they go back to the system each time, and their pages are cleared and mapped again: a fifth of a
+// small model's step. Kept without limit, a stray block in the middle of the last run's temporaries makes the next run
+// take new ones, several times over. So freed memory is kept, and given back when it is more than a run explains.
+//
+//   keep_freed_memory();              // once, at the program's beginning
+//   trim_freed_memory(needed);        // before each run on a CPU
+#pragma once
+
+#include <cstdint>
+
+namespace tethys {
+
+// Changes how malloc behaves in the whole process.
+void keep_freed_memory();
+
+// Bytes of memory that the process holds; 0 if the system does not say.
+int64_t resident_memory();
+
+// Bytes of the machine's memory.
+int64_t physical_memory();
+
+// The most that may be resident before a run that needs `needed` bytes in all, `fresh` of which it will allocate: a
+// quarter more than needed, and no more than leaves room for all that is fresh.
+int64_t resident_limit(int64_t needed, int64_t fresh, int64_t physical);
+
+// Gives all free pages back to the system if more is resident than the limit. Gives whether it did.
+bool trim_freed_memory(int64_t needed, int64_t fresh);
+
+}  // namespace tethys

@@ -1,0 +1,41 @@
+#include "runtime/host_memory.h"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cstring>
+#include <vector>
+
+namespace tethys {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+TEST(HostMemory, TheLimitIsAQuarterAboveTheNeedAndLeavesRoomForTheRun) {
+  EXPECT_EQ(resident_limit(4 * kGiB, 3 * kGiB, 64 * kGiB), 5 * kGiB + 256 * kMiB);
+  // 20 GiB less a tenth, less what the run will allocate.
+  EXPECT_EQ(resident_limit(14 * kGiB, 12 * kGiB, 20 * kGiB), 6 * kGiB);
+}
+
+// Blocks of malloc that are freed with one left in their middle, as a run's temporaries are.
+TEST(HostMemory, WhatIsFreedIsGivenBackOnceItIsTooMuch) {
+  constexpr int64_t kBlock = 16 * kMiB;
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, -1);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 40; ++i) {
+    blocks.push_back(std::malloc(kBlock));
+    std::memset(blocks.back(), 1, kBlock);
+  }
+  void* last = std::malloc(kMiB);
+  for (void* block : blocks) std::free(block);
+  const int64_t before = resident_memory();
+  EXPECT_FALSE(trim_freed_memory(before, 0));
+  EXPECT_TRUE(trim_freed_memory(0, 0));
+  EXPECT_LT(resident_memory(), before - 35 * kBlock);
+  std::free(last);
+}
+
+}  // namespace
+}  // namespace tethys
