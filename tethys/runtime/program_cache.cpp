@@ -18,6 +18,9 @@ namespace {
 constexpr std::string_view kMagic = "tethys program 1\n";
 constexpr size_t kHashDigits = 32;
 
+constexpr std::string_view kExtension = ".program";
+constexpr int64_t kMostStoredBytes = int64_t{4} << 30;
+
 // Each part with its length before it, so that no two lists of parts run together alike.
 class KeyHasher {
  public:
@@ -69,6 +72,30 @@ std::string program_key(const std::string& text, const pjrt::CompileOptions& opt
   return hasher.hex();
 }
 
+void remove_oldest(const Path& folder, int64_t most_bytes) {
+  struct Stored {
+    std::filesystem::file_time_type used;
+    Path path;
+    int64_t bytes;
+  };
+  std::vector<Stored> files;
+  int64_t total = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != kExtension) continue;
+    const auto bytes = static_cast<int64_t>(entry.file_size(error));
+    if (error) continue;  // removed by another process
+    files.push_back({entry.last_write_time(error), entry.path(), bytes});
+    total += bytes;
+  }
+  std::sort(files.begin(), files.end(), [](const Stored& a, const Stored& b) { return a.used < b.used; });
+  for (const Stored& file : files) {
+    if (total <= most_bytes) return;
+    std::filesystem::remove(file.path, error);
+    total -= file.bytes;
+  }
+}
+
 ProgramCache::ProgramCache(std::shared_ptr<const pjrt::Client> client, Path folder, std::vector<Handler> handlers,
                            std::string environment)
     : client_(std::move(client)),
@@ -84,14 +111,14 @@ ProgramCache::ProgramCache(std::shared_ptr<const pjrt::Client> client, Path fold
 }
 
 std::vector<Handler> ProgramCache::handlers_of(const Program& program) const {
-  std::vector<std::string> targets = program.custom_calls;
-  std::sort(targets.begin(), targets.end());
-  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   std::vector<Handler> called;
-  for (const std::string& target : targets) {
+  for (const Callee& callee : program.callees) {
     const auto found =
-        std::find_if(handlers_.begin(), handlers_.end(), [&](const Handler& h) { return h.target == target; });
-    require(found != handlers_.end(), "a program calls '{}', for which the Executor was given no handler", target);
+        std::find_if(handlers_.begin(), handlers_.end(), [&](const Handler& h) { return h.target == callee.target; });
+    require(found != handlers_.end(), "a program calls '{}', for which the Executor was given no handler",
+            callee.target);
+    require(found->version == callee.version, "a program calls version {} of '{}', the Executor was given version {}",
+            callee.version, callee.target, found->version);
     called.push_back(*found);
   }
   return called;
@@ -99,25 +126,40 @@ std::vector<Handler> ProgramCache::handlers_of(const Program& program) const {
 
 std::shared_ptr<const LoadedProgram> ProgramCache::get(const Program& program, const pjrt::CompileOptions& options) {
   const std::string key = program_key(program.text, options, compiler_, handlers_of(program));
-  if (const auto found = programs_.find(key); found != programs_.end()) {
-    ++counters_.memory_hits;
-    return found->second;
-  }
-  const Path path = folder_.empty() ? Path() : folder_ / (key + ".program");
+  if (std::shared_ptr<const LoadedProgram> known = find(key)) return known;
+  const Path path = folder_.empty() ? Path() : folder_ / (key + std::string(kExtension));
   std::shared_ptr<const LoadedProgram> loaded = path.empty() ? nullptr : load(path);
   if (loaded) {
-    ++counters_.disk_hits;
+    count([](Counters& counters) { ++counters.disk_hits; });
   } else {
     const auto start = std::chrono::steady_clock::now();
     pjrt::LoadedExecutable executable = client_->compile(program.text, options);
-    counters_.compile_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    ++counters_.compiles;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    count([&](Counters& counters) { ++counters.compiles, counters.compile_seconds += seconds; });
     if (!path.empty()) store(path, executable.executable());
     const pjrt::MemoryStats memory = executable.executable().memory_stats();
     loaded = std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory});
   }
-  programs_.emplace(key, loaded);
-  return loaded;
+  const std::lock_guard lock(mutex_);
+  return programs_.emplace(key, loaded).first->second;
+}
+
+std::shared_ptr<const LoadedProgram> ProgramCache::find(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = programs_.find(key);
+  if (found == programs_.end()) return nullptr;
+  ++counters_.memory_hits;
+  return found->second;
+}
+
+void ProgramCache::count(const std::function<void(Counters&)>& change) {
+  const std::lock_guard lock(mutex_);
+  change(counters_);
+}
+
+ProgramCache::Counters ProgramCache::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
 }
 
 std::shared_ptr<const LoadedProgram> ProgramCache::load(const Path& path) {
@@ -130,6 +172,8 @@ std::shared_ptr<const LoadedProgram> ProgramCache::load(const Path& path) {
       const std::string_view payload = content.substr(header);
       if (content.substr(kMagic.size(), kHashDigits) == hash_hex(payload)) {
         pjrt::LoadedExecutable executable = client_->load(payload);
+        std::error_code ignored;
+        std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
         const pjrt::MemoryStats memory = executable.executable().memory_stats();
         return std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory});
       }
@@ -137,7 +181,7 @@ std::shared_ptr<const LoadedProgram> ProgramCache::load(const Path& path) {
   } catch (const Error&) {
     // Compiled again below.
   }
-  ++counters_.refused_files;
+  count([](Counters& counters) { ++counters.refused_files; });
   return nullptr;
 }
 
@@ -146,8 +190,9 @@ void ProgramCache::store(const Path& path, const pjrt::Executable& executable) {
     make_directories(path.parent_path());
     const std::string payload = executable.serialize();
     write_file(path, std::string(kMagic) + hash_hex(payload) + payload);
+    remove_oldest(path.parent_path(), kMostStoredBytes);
   } catch (const Error&) {
-    ++counters_.failed_stores;
+    count([](Counters& counters) { ++counters.failed_stores; });
   }
 }
 

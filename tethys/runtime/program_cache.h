@@ -2,11 +2,13 @@
 // share an entry when nothing that reaches the compiler differs: text, options, plugin, CPU, devices, handlers.
 //
 // A file that cannot be read, is damaged, or is refused by the plugin is a miss, never an error; so is a folder that
-// cannot be written. Used by one thread at a time.
+// cannot be written. Any thread may use it; a program that two ask for at once is compiled twice.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,9 @@ pjrt::CompileOptions compile_options(const Mesh& mesh, const pjrt::OptionOverrid
 std::string program_key(const std::string& text, const pjrt::CompileOptions& options, const CompilerIdentity& compiler,
                         const std::vector<Handler>& handlers);
 
+// Removes the stored programs that were used longest ago until those that are left take at most `most_bytes`.
+void remove_oldest(const Path& folder, int64_t most_bytes);
+
 class ProgramCache {
  public:
   // Empty `folder`: in memory only. It is made when something is first stored.
@@ -65,13 +70,15 @@ class ProgramCache {
     double compile_seconds = 0;  // in the compiler alone
     int64_t hits() const { return memory_hits + disk_hits; }
   };
-  const Counters& counters() const { return counters_; }
+  Counters counters() const;
 
   // PjrtError if the compiler refuses the program. InternalError if it calls a handler that was not given.
   std::shared_ptr<const LoadedProgram> get(const Program& program, const pjrt::CompileOptions& options);
 
  private:
   std::vector<Handler> handlers_of(const Program& program) const;
+  std::shared_ptr<const LoadedProgram> find(const std::string& key);
+  void count(const std::function<void(Counters&)>& change);
   std::shared_ptr<const LoadedProgram> load(const Path& path);
   void store(const Path& path, const pjrt::Executable& executable);
 
@@ -79,6 +86,7 @@ class ProgramCache {
   Path folder_;
   std::vector<Handler> handlers_;
   CompilerIdentity compiler_;
+  mutable std::mutex mutex_;  // of all below
   std::map<std::string, std::shared_ptr<const LoadedProgram>> programs_;
   Counters counters_;
 };

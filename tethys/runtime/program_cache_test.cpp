@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
+
+#include "base/temporary_folder.h"
 
 namespace tethys {
 namespace {
@@ -37,6 +40,28 @@ TEST(ProgramKey, PartsDoNotRunTogether) {
   const pjrt::CompileOptions options = compile_options(Mesh());
   EXPECT_NE(program_key("t", options, kCompiler, {{"ab", nullptr, "c"}}),
             program_key("t", options, kCompiler, {{"a", nullptr, "bc"}}));
+}
+
+TEST(StoredPrograms, TheOldestGoFirstAndOnlyPrograms) {
+  const TemporaryFolder folder;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  const auto put = [&](const char* name, int hours_ago) {
+    write_file(folder / name, std::string(100, 'x'));
+    std::filesystem::last_write_time(folder / name, now - std::chrono::hours(hours_ago));
+  };
+  put("a.program", 1);
+  put("b.program", 3);
+  put("c.program", 2);
+  put("notes.txt", 9);
+  remove_oldest(folder.path(), 300);
+  EXPECT_TRUE(std::filesystem::exists(folder / "b.program"));
+  remove_oldest(folder.path(), 250);
+  EXPECT_FALSE(std::filesystem::exists(folder / "b.program"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "c.program"));
+  remove_oldest(folder.path(), 100);
+  EXPECT_FALSE(std::filesystem::exists(folder / "c.program"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "a.program"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "notes.txt"));
 }
 
 TEST(CpuIdentity, NamesTheFeaturesOfThisMachine) {

@@ -34,18 +34,20 @@ StepResults record_eagerly(EagerObserver& eager, Graph& graph, const std::vector
 StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup) : executor_(executor), setup_(setup) {
   if (executor.mode() == Mode::Eager) return;
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
-  const Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases);
+  Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases);
   notes_ = program.notes;
-  program_ = executor.compile(program);
+  program_ = std::async(std::launch::async, [&executor, program = std::move(program)] {
+               return executor.compile(program);
+             }).share();
 }
 
 StepOutcome StepRunner::run(TrainingState& state, const StepFeed& feed) {
   std::vector<Array> arguments = step_arguments(state, feed, executor_, setup_);
-  return program_ != nullptr ? run_program(state, std::move(arguments)) : run_eagerly(state, arguments);
+  return program_.valid() ? run_program(state, std::move(arguments)) : run_eagerly(state, arguments);
 }
 
 StepOutcome StepRunner::run_program(TrainingState& state, std::vector<Array> arguments) {
-  const std::vector<Array> results = executor_.run(*program_, std::move(arguments));
+  const std::vector<Array> results = executor_.run(*program_.get(), std::move(arguments));
   state = TrainingState::from(results, setup_.store.size());
   const size_t count = 3 * setup_.store.size() + 1;
   return {results.at(count), results.at(count + 1)};

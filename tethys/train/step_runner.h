@@ -5,6 +5,7 @@
 //   to_host(outcome.loss);                       // waits
 #pragma once
 
+#include <future>
 #include <memory>
 
 #include "data/loader/batch.h"
@@ -24,14 +25,19 @@ struct StepOutcome {
 
 class StepRunner {
  public:
-  // Both must outlive it.
+  // Both must outlive it. The compiler works on a thread of its own until the step is first needed.
   StepRunner(Executor& executor, const TrainingSetup& setup);
 
   // Consumes the state and puts the next one in its place.
   StepOutcome run(TrainingState& state, const StepFeed& feed);
 
+  // Waits for the compiler, and throws what it had to say: PjrtError.
+  void wait() const {
+    if (program_.valid()) program_.get();
+  }
+
   // Of the compiled step on one device; nothing in eager mode.
-  const pjrt::MemoryStats* memory() const { return program_ == nullptr ? nullptr : &program_->memory(); }
+  const pjrt::MemoryStats* memory() const { return program_.valid() ? &program_.get()->memory() : nullptr; }
 
   // What could not stay sharded in the step, a line each.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -42,7 +48,7 @@ class StepRunner {
 
   Executor& executor_;
   const TrainingSetup& setup_;
-  std::shared_ptr<const CompiledProgram> program_;  // of graph mode
+  std::shared_future<std::shared_ptr<const CompiledProgram>> program_;  // of graph mode
   std::vector<std::string> notes_;
 };
 
