@@ -6,8 +6,8 @@
 
 namespace tethys {
 
-// FLOP/s in float32 of a square matmul on one device, the best of a few runs. It is measured once for a plugin and CPU
-// and then read from a file in `cache_folder`; one that cannot be read or written is measured again.
+// FLOP/s in float32 of a square matmul on one device: the best of a few runs now and of those of earlier processes on
+// this plugin and CPU, which a file in `cache_folder` keeps, since another program may be busy just now.
 double measured_peak(const pjrt::Client& client, const Path& cache_folder);
 
 }  // namespace tethys
