@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ namespace tethys {
 using Path = std::filesystem::path;
 
 std::string read_file(const Path& path);
+
+// Gives the file to `use` piece by piece, in order: for one pass over what may be larger than the memory.
+void read_in_pieces(const Path& path, const std::function<void(std::span<const std::byte>)>& use);
 
 // Replaces the file as a whole.
 void write_file(const Path& path, std::string_view content);

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "checkpoint/hashed_file.h"
 #include "checkpoint/json.h"
 #include "checkpoint/window.h"
 
@@ -156,27 +157,29 @@ WrittenFile write_safetensors(const Path& path, std::vector<SafetensorsSource> t
   });
   const std::string header = make_header(tensors, metadata);
   const uint64_t length = header.size();
-  AtomicFile file(path);
-  Hasher hasher;
-  WrittenFile written;
-  auto write = [&](std::span<const std::byte> bytes) {
-    file.write(bytes);
-    hasher.update(bytes);
-    written.size += bytes.size();
-  };
-  write(std::as_bytes(std::span(&length, 1)));
-  write(std::as_bytes(std::span(header)));
-  std::vector<std::byte> buffer;
+  HashedFile file(path);
+  file.write(std::as_bytes(std::span(&length, 1)));
+  file.write(std::as_bytes(std::span(header)));
+  std::unique_ptr<std::byte[]> buffer;
+  size_t capacity = 0;
   for (const SafetensorsSource& t : tensors) {
-    if (t.type.bytes() == 0) continue;
-    buffer.resize(std::max(buffer.size(), static_cast<size_t>(t.type.bytes())));
-    const std::span<std::byte> bytes(buffer.data(), static_cast<size_t>(t.type.bytes()));
+    const auto size = static_cast<size_t>(t.type.bytes());
+    if (size == 0) continue;
+    if (t.view) {
+      const std::span<const std::byte> bytes = t.view();
+      require(bytes.size() == size, "{} bytes for {} {}", bytes.size(), t.name, to_string(t.type));
+      file.write(bytes);
+      continue;
+    }
+    if (size > capacity) {
+      buffer.reset();  // first, so that they are not there both at once
+      buffer = std::make_unique_for_overwrite<std::byte[]>(capacity = size);
+    }
+    const std::span<std::byte> bytes(buffer.get(), size);
     t.read(bytes);
-    write(bytes);
+    file.write(bytes);
   }
-  file.commit();
-  written.hash = hasher.hex();
-  return written;
+  return file.commit();
 }
 
 }  // namespace tethys

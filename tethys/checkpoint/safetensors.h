@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "checkpoint/hashed_file.h"
 #include "values/shape.h"
 
 namespace tethys {
@@ -56,12 +57,8 @@ struct SafetensorsSource {
   // Fills the tensor's bytes; called once, when its turn comes, so that one tensor at a time is in memory. Not called
   // for an empty tensor.
   std::function<void(std::span<std::byte>)> read;
-};
-
-struct WrittenFile {
-  uint64_t size = 0;
-  std::string hash;  // of the content, see base/hash.h
-  bool operator==(const WrittenFile&) const = default;
+  // Where the bytes lie in memory anyway, in place of `read`: gives them, and they stay until the next one's turn.
+  std::function<std::span<const std::byte>()> view = {};
 };
 
 // Writes the file, which appears as a whole. The tensors with the widest elements come first, then by name, so that

@@ -51,15 +51,30 @@ CheckpointStore::CheckpointStore(Path folder, int64_t process_index, int64_t pro
   require(0 <= process_index && process_index < process_count, "process {} of {}", process_index, process_count);
 }
 
-std::vector<int64_t> CheckpointStore::steps() const {
+std::map<int64_t, bool> CheckpointStore::found() const {
   if (!std::filesystem::exists(folder_)) return {};
-  std::vector<int64_t> steps;
+  std::map<int64_t, bool> found;
   for (const std::string& name : names_in(folder_)) {
     const std::optional<int64_t> step = parse_step(name);
-    if (step && std::filesystem::exists(folder_ / name / kManifest)) steps.push_back(*step);
+    if (step) found[*step] = std::filesystem::exists(folder_ / name / kManifest);
   }
-  std::sort(steps.begin(), steps.end());
+  return found;
+}
+
+std::vector<int64_t> CheckpointStore::steps() const {
+  std::vector<int64_t> steps;
+  for (const auto& [step, complete] : found()) {
+    if (complete) steps.push_back(step);
+  }
   return steps;
+}
+
+std::optional<Path> CheckpointStore::damaged() const {
+  std::optional<Path> damaged;
+  for (const auto& [step, complete] : found()) {
+    if (!complete) damaged = path_of(step);
+  }
+  return damaged;
 }
 
 std::optional<int64_t> CheckpointStore::newest() const {
@@ -95,8 +110,10 @@ void CheckpointStore::write_part(const TrainState& state, const std::vector<Piec
             to_string(piece.type));
     if (piece.window.elements() == 0) continue;  // nothing to save, but the tensor is in the manifest
     tensor.pieces.push_back({file, piece.window});
-    sources.push_back(
-        {piece_name(piece.name, piece.type, piece.window), {piece.type.dtype, piece.window.extent}, piece.read});
+    sources.push_back({piece_name(piece.name, piece.type, piece.window),
+                       {piece.type.dtype, piece.window.extent},
+                       piece.read,
+                       piece.view});
   }
   const Path partial = partial_path(state.step);
   make_directories(partial);
@@ -164,20 +181,45 @@ Checkpoint::Checkpoint(Path path) : path_(std::move(path)), manifest_(read_manif
 const SafetensorsFile& Checkpoint::checked_file(const std::string& name) {
   if (const auto found = open_.find(name); found != open_.end()) return found->second;
   const Path here = path_ / name;
-  {
-    // Before anything in the file is believed; then also its header is what we wrote.
-    const MappedFile file(here);
-    const std::string hash = hash_hex(file.bytes());
-    if (hash != manifest_.files.at(name).hash) {
-      user_error("{}: its hash is {}, but the manifest says {}: the file is damaged; use another checkpoint",
-                 here.string(), hash, manifest_.files.at(name).hash);
-    }
+  // Before anything in the file is believed; then also its header is what we wrote.
+  const std::string hash = hash_file(here).hash;
+  if (hash != manifest_.files.at(name).hash) {
+    user_error("{}: its hash is {}, but the manifest says {}: the file is damaged; use another checkpoint",
+               here.string(), hash, manifest_.files.at(name).hash);
   }
   return open_.emplace(name, SafetensorsFile(here)).first->second;
 }
 
+const SafetensorsEntry& Checkpoint::checked_entry(const std::string& tensor, const TensorType& type,
+                                                  const ManifestPiece& piece) {
+  const std::string key = piece_name(tensor, type, piece.window);
+  const TensorType expected{type.dtype, piece.window.extent};
+  const SafetensorsEntry* entry = checked_file(piece.file).find(key);
+  if (!entry || entry->type != expected) {
+    user_error("{}: expected a tensor \"{}\" of type {}, got {}", (path_ / piece.file).string(), key,
+               to_string(expected), entry ? to_string(entry->type) : "none");
+  }
+  return *entry;
+}
+
+void Checkpoint::verify(const std::string& file) {
+  size_t pieces = 0;
+  const size_t entries = checked_file(file).entries().size();
+  for (const auto& [name, tensor] : manifest_.tensors) {
+    for (const ManifestPiece& piece : tensor.pieces) {
+      if (piece.file != file) continue;
+      checked_entry(name, tensor.type, piece);
+      ++pieces;
+    }
+  }
+  if (pieces != entries) {
+    user_error("{}: it holds {} tensors, but the manifest says {}: they are not of one checkpoint",
+               (path_ / file).string(), entries, pieces);
+  }
+}
+
 void Checkpoint::verify() {
-  for (const auto& [name, file] : manifest_.files) checked_file(name);
+  for (const auto& [name, file] : manifest_.files) verify(name);
 }
 
 void Checkpoint::read(const std::string& name, const Window& window, std::span<std::byte> out) {
@@ -188,14 +230,8 @@ void Checkpoint::read(const std::string& name, const Window& window, std::span<s
   require(window.elements() == 0 || inside == window, "window {} of {} {}", to_string(window), name, to_string(type));
   for (const ManifestPiece& piece : found->second.pieces) {
     if (!intersect(piece.window, window)) continue;
-    const SafetensorsFile& file = checked_file(piece.file);
-    const std::string key = piece_name(name, type, piece.window);
-    const SafetensorsEntry* entry = file.find(key);
-    if (!entry || entry->type != TensorType{type.dtype, piece.window.extent}) {
-      user_error("{}: expected a tensor \"{}\" of type {}, got {}", (path_ / piece.file).string(), key,
-                 to_string(TensorType{type.dtype, piece.window.extent}), entry ? to_string(entry->type) : "none");
-    }
-    copy_shared(size_of(type.dtype), piece.window, file.bytes(*entry), window, out);
+    const SafetensorsEntry& entry = checked_entry(name, type, piece);
+    copy_shared(size_of(type.dtype), piece.window, open_.at(piece.file).bytes(entry), window, out);
   }
 }
 

@@ -31,8 +31,9 @@ struct PieceSource {
   std::string name;
   TensorType type;  // of the whole, global tensor
   Window window;
-  // Fills the window's bytes, row-major; called once, unless there are none.
+  // Fills the window's bytes, row-major; called once, unless there are none. Or, where they lie in memory, `view`.
   std::function<void(std::span<std::byte>)> read;
+  std::function<std::span<const std::byte>()> view = {};
 };
 
 class CheckpointStore {
@@ -44,6 +45,8 @@ class CheckpointStore {
   std::vector<int64_t> steps() const;
   std::optional<int64_t> newest() const;
   Path path_of(int64_t step) const;
+  // A folder with a checkpoint's name and no manifest: it was complete once. The newest, if there are several.
+  std::optional<Path> damaged() const;
 
   // write_part and complete, for one process.
   void save(const TrainState& state, const std::vector<PieceSource>& pieces, int64_t keep_latest_k) const;
@@ -59,6 +62,7 @@ class CheckpointStore {
   void remove_leftovers() const;
 
  private:
+  std::map<int64_t, bool> found() const;  // by step, whether it is complete
   Path partial_path(int64_t step) const;
   void prune(int64_t keep_latest_k) const;
 
@@ -77,7 +81,8 @@ class Checkpoint {
   const Manifest& manifest() const { return manifest_; }
   const Path& path() const { return path_; }
 
-  // Checks the hash of every file now.
+  // Checks one file, or every one: its hash, and that it holds exactly the pieces that the manifest says.
+  void verify(const std::string& file);
   void verify();
 
   // The window of a tensor, whatever the pieces it was saved in.
@@ -87,6 +92,7 @@ class Checkpoint {
 
  private:
   const SafetensorsFile& checked_file(const std::string& name);
+  const SafetensorsEntry& checked_entry(const std::string& tensor, const TensorType& type, const ManifestPiece& piece);
 
   Path path_;
   Manifest manifest_;

@@ -83,6 +83,17 @@ void copy_shared(size_t element, const Window& from, std::span<const std::byte> 
   }
 }
 
+std::optional<size_t> run_within(size_t element, const Window& inner, const Window& outer) {
+  if (inner.elements() == 0) return 0;
+  require(intersect(inner, outer) == inner, "window {} in {}", to_string(inner), to_string(outer));
+  // All of the dims after the first that is cut, and one of each before it.
+  const size_t cut = stepped_dims(inner, inner, outer);
+  for (size_t d = 0; d < cut; ++d) {
+    if (inner.extent[d] != 1) return std::nullopt;
+  }
+  return static_cast<size_t>(position_in(outer, strides_of(outer.extent), inner.offset)) * element;
+}
+
 std::optional<int64_t> checked_bytes(DType dtype, const Dims& dims) {
   int64_t bytes = static_cast<int64_t>(size_of(dtype));
   bool empty = false;

@@ -39,6 +39,9 @@ std::optional<Window> intersect(const Window& a, const Window& b);
 void copy_shared(size_t element, const Window& from, std::span<const std::byte> source, const Window& to,
                  std::span<std::byte> target);
 
+// Where `inner` begins in the bytes of `outer`, which contains it, if there it is one run; elements of `element` bytes.
+std::optional<size_t> run_within(size_t element, const Window& inner, const Window& outer);
+
 // The bytes of a tensor whose dims come from outside; nothing if one is negative or the product overflows.
 std::optional<int64_t> checked_bytes(DType dtype, const Dims& dims);
 

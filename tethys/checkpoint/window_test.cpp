@@ -56,6 +56,17 @@ TEST(Window, TouchingWindowsShareNothing) {
   EXPECT_EQ(intersect({{0, 0}, {2, 3}}, {{1, 1}, {4, 1}}), (Window{{1, 1}, {1, 1}}));
 }
 
+TEST(Window, ARunWithinAnother) {
+  const Window outer{{2, 4, 0}, {4, 3, 5}};
+  EXPECT_EQ(run_within(2, outer, outer), 0u);
+  EXPECT_EQ(run_within(2, {{3, 4, 0}, {2, 3, 5}}, outer), 2u * 15);        // rows of it
+  EXPECT_EQ(run_within(2, {{3, 5, 0}, {1, 2, 5}}, outer), 2u * (15 + 5));  // some of one row
+  EXPECT_EQ(run_within(2, {{3, 5, 1}, {1, 1, 3}}, outer), 2u * (15 + 5 + 1));
+  EXPECT_EQ(run_within(2, {{3, 5, 0}, {2, 2, 5}}, outer), std::nullopt);
+  EXPECT_EQ(run_within(2, {{2, 4, 0}, {4, 3, 4}}, outer), std::nullopt);
+  EXPECT_EQ(run_within(4, {{}, {}}, {{}, {}}), 0u);
+}
+
 TEST(Window, SizesThatOverflowAreFound) {
   const int64_t most = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(checked_bytes(DType::F32, {2, 3}), 24);
