@@ -28,30 +28,38 @@ XLA_FFI_DEFINE_HANDLER(
 constexpr const char* kTarget = "cross_test_positive";
 
 // Passes x on; its lowering is the handler.
-const KernelRecord kPositive = {
-    .name = "positive",
-    .infer = [](const OpCall& call) { return call.operands; },
-    .reference = [](Graph&, const Attributes&, const std::vector<Value>& operands) { return operands; },
-    .factors = [](const OpCall& call) { return elementwise_factors(call.operands[0].dims, 1, Linearity::No); },
-    .lowerings = {{.platform = "cpu", .target = kTarget, .handler = reinterpret_cast<void*>(positive_handler)}},
-};
+KernelRecord positive_kernel(const char* version) {
+  return {
+      .name = "positive",
+      .infer = [](const OpCall& call) { return call.operands; },
+      .reference = [](Graph&, const Attributes&, const std::vector<Value>& operands) { return operands; },
+      .factors = [](const OpCall& call) { return elementwise_factors(call.operands[0].dims, 1, Linearity::No); },
+      .lowerings = {{.platform = "cpu",
+                     .target = kTarget,
+                     .handler = reinterpret_cast<void*>(positive_handler),
+                     .version = version}},
+  };
+}
+const KernelRecord kPositive = positive_kernel("1");
 const Capabilities kWithKernel = {.platform = "cpu", .kernels = {"positive"}};
 
-ExecutorOptions with_handler(const std::string& version, const Path& cache = {}) {
-  return {.cache_folder = cache.string(), .handlers = {{kTarget, reinterpret_cast<void*>(positive_handler), version}}};
+ExecutorOptions with_handler(const KernelRecord& record = kPositive, const Path& cache = {}) {
+  const KernelLowering& lowering = record.lowerings[0];
+  return {.cache_folder = cache.string(), .handlers = {{lowering.target, lowering.handler, lowering.version}}};
 }
 
-std::vector<Array> call_handler(Executor& executor, double value) {
+std::vector<Array> call_handler(Executor& executor, double value, const KernelRecord& record = kPositive) {
   Graph graph;
-  graph.set_outputs(kernel(kPositive, graph, {}, {graph.input({DType::F64, {1}}, "x")}));
+  graph.set_outputs(kernel(record, graph, {}, {graph.input({DType::F64, {1}}, "x")}));
   return executor.call(graph, {put(executor, HostTensor::of<double>({1}, {value}), {})});
 }
 
 TEST(ExecutorHandlers, AreCalledAndTheirVersionIsInTheKey) {
   const TemporaryFolder folder;
-  for (const auto& [version, compiles] : std::vector<std::pair<std::string, int64_t>>{{"1", 1}, {"1", 0}, {"2", 1}}) {
-    Executor executor(client(), Mesh(), kWithKernel, with_handler(version, folder.path()));
-    EXPECT_EQ(to_host(call_handler(executor, 4)[0]).as<double>()[0], 4);
+  for (const auto& [version, compiles] : std::vector<std::pair<const char*, int64_t>>{{"1", 1}, {"1", 0}, {"2", 1}}) {
+    const KernelRecord record = positive_kernel(version);
+    Executor executor(client(), Mesh(), kWithKernel, with_handler(record, folder.path()));
+    EXPECT_EQ(to_host(call_handler(executor, 4, record)[0]).as<double>()[0], 4);
     EXPECT_EQ(executor.counters().compiles, compiles) << version;
   }
 }
@@ -66,8 +74,19 @@ TEST(ExecutorHandlers, AProgramWithoutItsHandlerIsNotCompiled) {
   }
 }
 
+TEST(ExecutorHandlers, AnotherVersionThanTheProgramCallsIsRefused) {
+  const KernelRecord newer = positive_kernel("2");
+  Executor executor(client(), Mesh(), kWithKernel, with_handler());
+  try {
+    call_handler(executor, 1, newer);
+    FAIL() << "the handler is of version 1";
+  } catch (const InternalError& e) {
+    EXPECT_STREQ(e.what(), "a program calls version 2 of 'cross_test_positive', the Executor was given version 1");
+  }
+}
+
 TEST(ExecutorErrors, ARunThatFailsThrowsWhereItsResultIsRead) {
-  Executor executor(client(), Mesh(), kWithKernel, with_handler("1"));
+  Executor executor(client(), Mesh(), kWithKernel, with_handler());
   // A plugin may run a small program inside of the launch; the error then shows at once.
   try {
     to_host(call_handler(executor, -1)[0]);

@@ -95,12 +95,13 @@ const KernelRecord double_matmul_kernel = {
     .samples = samples,
     .lowerings = {{.platform = "cpu",
                    .target = "tethys_test_double_matmul",
-                   .handler = reinterpret_cast<void*>(+handler)}},
+                   .handler = reinterpret_cast<void*>(+handler),
+                   .version = "1"}},
 };
 
 Handler double_matmul_handler() {
   const KernelLowering& lowering = double_matmul_kernel.lowerings[0];
-  return {lowering.target, lowering.handler, "1"};
+  return {lowering.target, lowering.handler, lowering.version};
 }
 
 int64_t double_matmul_runs() { return runs; }

@@ -98,6 +98,8 @@ struct OpRecord {
   bool recompute = false;
   // Makes a value from nothing and in any placement (splat, iota): has no placement of its own.
   bool generator = false;
+  // Waits for other devices.
+  bool collective = false;
   Structure structure = Structure::Plain;
 };
 

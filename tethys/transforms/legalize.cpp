@@ -34,7 +34,8 @@ std::vector<Value> replacement(Graph& graph, const OpCall& node_call, const std:
   const OpCall call = kernel_call(node_call);
   const KernelLowering* lowering = find_lowering(record, call, capabilities);
   if (lowering == nullptr) return record.reference(graph, call.attributes, operands);
-  return custom_call(graph, lowering->target, config_text(*lowering, call), operands, call.declared);
+  return custom_call(graph, {lowering->target, lowering->version}, config_text(*lowering, call), operands,
+                     call.declared);
 }
 
 void legalize_into(const Graph& source, Graph& target, ValueMap& map, const Capabilities& capabilities);

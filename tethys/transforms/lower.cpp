@@ -1,8 +1,9 @@
 #include "transforms/lower.h"
 
-#include <algorithm>
+#include <fmt/ranges.h>
 
-#include "ops/kernel/kernel.h"
+#include <map>
+
 #include "ops/registry.h"
 #include "transforms/dead_code.h"
 #include "transforms/localise.h"
@@ -49,12 +50,28 @@ struct Emitter {
   }
 };
 
-void collect_custom_calls(const Graph& graph, std::vector<std::string>& targets) {
+// How often what leaves the device stands in a program.
+struct Calls {
+  std::map<std::string, int> collectives;
+  std::map<Callee, int> foreign;
+};
+
+void count_calls(const Graph& graph, Calls& calls) {
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     const Node& node = graph.node(n);
-    if (node.op == &custom_call_op) targets.push_back(custom_call_target(node.attributes));
-    for (const auto& region : node.regions) collect_custom_calls(*region, targets);
+    if (node.op->collective) ++calls.collectives[node.op->name];
+    if (node.op == &custom_call_op) ++calls.foreign[custom_call_callee(node.attributes)];
+    for (const auto& region : node.regions) count_calls(*region, calls);
   }
+}
+
+std::string to_string(const Calls& calls) {
+  std::vector<std::string> collectives, handlers;
+  for (const auto& [name, count] : calls.collectives) collectives.push_back(fmt::format("{} ×{}", name, count));
+  for (const auto& [callee, count] : calls.foreign) handlers.push_back(fmt::format("{} ×{}", callee.target, count));
+  std::string text = fmt::format("{}", fmt::join(collectives, ", "));
+  if (!handlers.empty()) text += fmt::format("{}handlers {}", text.empty() ? "" : "; ", fmt::join(handlers, ", "));
+  return text;
 }
 
 // The port of a value: its global type is that of the placed graph, which local types do not tell.
@@ -81,21 +98,22 @@ Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities
   std::vector<std::string> notes;
   const auto placed = propagate(*without_dead_code(recorded), mesh, &notes);
   const auto local = without_dead_code(*legalize(*localise(*placed, mesh), capabilities));
+  verify(*local);
+  Calls calls;
+  count_calls(*local, calls);
   Program program{.text = lower(*local, mesh, aliases),
                   .mesh = mesh,
                   .inputs = {},
                   .outputs = {},
                   .aliases = aliases,
-                  .custom_calls = {},
-                  .notes = std::move(notes)};
+                  .callees = {},
+                  .notes = std::move(notes),
+                  .waits = to_string(calls)};
   for (size_t i = 0; i < placed->inputs().size(); ++i) {
     program.inputs.push_back(port(*placed, placed->inputs()[i], placed->input_name(i), mesh));
   }
   for (ValueId v : placed->outputs()) program.outputs.push_back(port(*placed, v, "", mesh));
-  collect_custom_calls(*local, program.custom_calls);
-  std::sort(program.custom_calls.begin(), program.custom_calls.end());
-  program.custom_calls.erase(std::unique(program.custom_calls.begin(), program.custom_calls.end()),
-                             program.custom_calls.end());
+  for (const auto& [callee, count] : calls.foreign) program.callees.push_back(callee);
   return program;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ops/kernel/kernel.h"
 #include "transforms/legalize.h"
 #include "values/mesh.h"
 
@@ -28,8 +29,11 @@ struct Program {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<int64_t> aliases;
-  std::vector<std::string> custom_calls;  // targets whose handlers must be registered
-  std::vector<std::string> notes;         // what propagate made whole because it could not stay sharded
+  std::vector<Callee> callees;     // whose handlers must be registered; each once, in order
+  std::vector<std::string> notes;  // what propagate made whole because it could not stay sharded
+  // What it waits for besides its own device, as written in the text: "all_gather ×12, reduce_scatter ×6; handlers
+  // matmul ×3"; "" for nothing. For the message about a device that is stuck.
+  std::string waits;
 };
 
 // The whole way from a recorded graph: dead nodes out, propagate, localise, legalize, lower.

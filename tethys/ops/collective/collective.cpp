@@ -128,11 +128,15 @@ Value append(Value x, const OpRecord& op, CollectiveAttributes attributes) {
 
 }  // namespace
 
-const OpRecord all_reduce_op = {.name = "all_reduce", .infer = infer_same, .emit = emit_all_reduce};
-const OpRecord all_gather_op = {.name = "all_gather", .infer = infer_gather, .emit = emit_all_gather};
-const OpRecord reduce_scatter_op = {.name = "reduce_scatter", .infer = infer_scatter, .emit = emit_reduce_scatter};
-const OpRecord all_to_all_op = {.name = "all_to_all", .infer = infer_all_to_all, .emit = emit_all_to_all};
-const OpRecord collective_permute_op = {.name = "collective_permute", .infer = infer_same, .emit = emit_permute};
+const OpRecord all_reduce_op = {.name = "all_reduce", .infer = infer_same, .emit = emit_all_reduce, .collective = true};
+const OpRecord all_gather_op = {
+    .name = "all_gather", .infer = infer_gather, .emit = emit_all_gather, .collective = true};
+const OpRecord reduce_scatter_op = {
+    .name = "reduce_scatter", .infer = infer_scatter, .emit = emit_reduce_scatter, .collective = true};
+const OpRecord all_to_all_op = {
+    .name = "all_to_all", .infer = infer_all_to_all, .emit = emit_all_to_all, .collective = true};
+const OpRecord collective_permute_op = {
+    .name = "collective_permute", .infer = infer_same, .emit = emit_permute, .collective = true};
 const OpRecord axis_index_op = {.name = "axis_index", .infer = infer_index, .emit = emit_index};
 
 Value all_reduce(Value x, const Mesh& mesh, Dims axes, Reduction reduction) {

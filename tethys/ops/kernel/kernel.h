@@ -5,6 +5,8 @@
 // The record is what OpRecord is for an op. Its rules see the kernel's own attributes.
 #pragma once
 
+#include <compare>
+
 #include "ir/graph.h"
 
 namespace tethys {
@@ -14,6 +16,9 @@ struct KernelLowering {
   const char* platform = "";  // PJRT's platform name: "cpu", "tpu", "cuda"
   const char* target = "";    // the custom call's target
   void* handler = nullptr;    // XLA_FFI_Handler*, registered under `target` before a program is compiled
+  // Changes whenever a program that was compiled with the handler must not meet it any more. It is part of the key of
+  // compiled programs.
+  const char* version = "";
   // Whether it takes these shapes and dtypes; null: always.
   bool (*supports)(const OpCall& call) = nullptr;
   // The entries of backend_config; null: none.
@@ -43,10 +48,17 @@ const Attributes& kernel_attributes(const Attributes& attributes);
 // The node's call with the kernel's own attributes, as the record's rules take it.
 OpCall kernel_call(const OpCall& call);
 
+// Foreign code as a program calls it.
+struct Callee {
+  std::string target;
+  std::string version;
+  auto operator<=>(const Callee&) const = default;
+};
+
 // A call of foreign code: what a kernel becomes where it has a lowering.
-std::vector<Value> custom_call(Graph& graph, std::string target, std::string backend_config,
+std::vector<Value> custom_call(Graph& graph, Callee callee, std::string backend_config,
                                const std::vector<Value>& operands, std::vector<TensorType> results);
-// The targets that a program calls, so that their handlers can be registered: of a custom_call node.
-const std::string& custom_call_target(const Attributes& attributes);
+// Of a custom_call node.
+const Callee& custom_call_callee(const Attributes& attributes);
 
 }  // namespace tethys
