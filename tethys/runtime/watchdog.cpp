@@ -1,5 +1,7 @@
 #include "runtime/watchdog.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace tethys {
@@ -16,10 +18,10 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-Watchdog::Step Watchdog::step(int64_t step, std::string program) {
+Watchdog::Step Watchdog::step(int64_t step, std::string program, std::string waits) {
   {
     const std::lock_guard lock(mutex_);
-    running_ = Stuck{step, std::move(program), limit_};
+    running_ = Stuck{step, std::move(program), std::move(waits), limit_};
     deadline_ = std::chrono::steady_clock::now() + limit_;
   }
   changed_.notify_one();
@@ -45,6 +47,12 @@ void Watchdog::watch() {
       lock.lock();
     }
   }
+}
+
+std::string to_string(const Watchdog::Stuck& stuck) {
+  return fmt::format("step {} of program {} did not end within {} s; it waits for its devices{}{}", stuck.step,
+                     stuck.program, std::chrono::duration<double>(stuck.limit).count(),
+                     stuck.waits.empty() ? "" : " and for ", stuck.waits);
 }
 
 }  // namespace tethys

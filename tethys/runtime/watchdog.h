@@ -1,8 +1,10 @@
 // Watchdog: a deadline for each step. When one passes, a callback hears which step and program did not end; a device
 // that is stuck cannot be talked to any more, so the callback usually ends the process.
 //
-//   Watchdog watchdog(std::chrono::minutes(10), [](const Watchdog::Stuck& s) { …print, exit 4… });
-//   for (…) { const Watchdog::Step guard = watchdog.step(step, "train_step"); … }
+//   Watchdog watchdog(std::chrono::minutes(10), [](const Watchdog::Stuck& s) { …print to_string(s), exit 4… });
+//   for (…) { const Watchdog::Step guard = watchdog.step(step, "train_step", program.waits); … }
+//
+// Nobody sees inside of a running program, so the message lists all collectives and handlers that it may wait for.
 #pragma once
 
 #include <chrono>
@@ -21,6 +23,7 @@ class Watchdog {
   struct Stuck {
     int64_t step = 0;
     std::string program;
+    std::string waits;  // what the program waits for: Program::waits
     std::chrono::milliseconds limit{};
   };
   // Runs on the watchdog's own thread, at most once per step.
@@ -42,7 +45,7 @@ class Watchdog {
    private:
     Watchdog& watchdog_;
   };
-  [[nodiscard]] Step step(int64_t step, std::string program);
+  [[nodiscard]] Step step(int64_t step, std::string program, std::string waits = "");
 
  private:
   void disarm();
@@ -57,5 +60,8 @@ class Watchdog {
   bool ended_ = false;
   std::thread thread_;  // last: it uses all others
 };
+
+// "step 7 of program train_step did not end within 600 s; it waits for its devices and for all_gather ×12, …"
+std::string to_string(const Watchdog::Stuck& stuck);
 
 }  // namespace tethys

@@ -10,21 +10,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Watchdog, AStepThatDoesNotEndIsReportedOnceWithItsProgram) {
+TEST(Watchdog, AStepThatDoesNotEndIsReportedOnceWithItsProgramAndWhatItWaitsFor) {
   std::promise<Watchdog::Stuck> reported;
   std::atomic<int> count = 0;
   Watchdog watchdog(20ms, [&](const Watchdog::Stuck& stuck) {
     if (++count == 1) reported.set_value(stuck);
   });
-  const Watchdog::Step guard = watchdog.step(7, "train_step");
+  const Watchdog::Step guard = watchdog.step(7, "train_step", "all_reduce ×2");
   std::future<Watchdog::Stuck> future = reported.get_future();
   ASSERT_EQ(future.wait_for(10s), std::future_status::ready);
   const Watchdog::Stuck stuck = future.get();
   EXPECT_EQ(stuck.step, 7);
   EXPECT_EQ(stuck.program, "train_step");
   EXPECT_EQ(stuck.limit, 20ms);
+  EXPECT_EQ(to_string(stuck),
+            "step 7 of program train_step did not end within 0.02 s; it waits for its devices and for all_reduce ×2");
   std::this_thread::sleep_for(60ms);
   EXPECT_EQ(count, 1);
+}
+
+TEST(Watchdog, AProgramThatWaitsForNothingElseWaitsForItsDevices) {
+  EXPECT_EQ(to_string(Watchdog::Stuck{.step = 1, .program = "step", .waits = "", .limit = 600s}),
+            "step 1 of program step did not end within 600 s; it waits for its devices");
 }
 
 TEST(Watchdog, StepsThatEndInTimeAreNotReported) {
