@@ -14,7 +14,7 @@ import tokenizers
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 HERE = pathlib.Path(__file__).parent
-SPLITTER = HERE.parents[2] / "tethys/data/tokenizer/splitter.cpp"
+SPLITTER = HERE.parents[2] / "tethys/data/tokenizer/ascii_splitter.h"
 VOCAB_SIZE = 600
 END = "<|end_of_text|>"
 

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "data/parallel.h"
 #include "data/sources/text.h"
+#include "data/tokenizer/encoder.h"
 
 namespace tethys {
 namespace {

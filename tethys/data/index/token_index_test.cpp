@@ -196,6 +196,7 @@ TEST_F(Index, TakesFourBytesForALargeVocabulary) {
   write_documents(3);
   Bpe bpe = tokenizer().bpe();
   for (int i = 0; i < 66000; ++i) bpe.tokens.push_back(fmt::format("unused{}", i));
+  bpe.added.front().id += 66000;
   Tokenizer large(bpe);
   ASSERT_GT(large.end_of_text(), 65535);
   EXPECT_THAT(texts(open(0, large).training, large),

@@ -1,161 +1,142 @@
 #include "data/tokenizer/tokenizer.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "data/tokenizer/encoder.h"
+#include "data/tokenizer/nfc.h"
 #include "data/tokenizer/tokenizer_json.h"
 
 namespace tethys {
 namespace {
 
-// Longer pieces are rarely met twice, and past so many words new ones are rare.
-constexpr size_t kLongestSeen = 64;
-constexpr size_t kMostSeen = 1 << 18;
+// What documents end with, where the tokenizer has it: an instruction model's configured end is that of a turn.
+constexpr const char* kEndsOfText[] = {kEndOfText, "<|endoftext|>"};
 
-uint64_t pair_key(int32_t left, int32_t right) {
-  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+std::vector<AddedToken> chosen(const Bpe& bpe, bool normalized) {
+  std::vector<AddedToken> tokens;
+  std::string storage;
+  for (AddedToken token : bpe.added) {
+    if (token.normalized != normalized) continue;
+    if (normalized && bpe.nfc) token.text = std::string(nfc(token.text, storage));
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+// Of everything that decides how text is encoded, each part with its length, so that no two spell the same bytes.
+std::string hash_of(const Bpe& bpe, const std::string& end_of_sequence) {
+  Hasher hasher;
+  auto number = [&](int64_t value) { hasher.update(std::as_bytes(std::span(&value, 1))); };
+  auto text = [&](std::string_view value) {
+    number(static_cast<int64_t>(value.size()));
+    hasher.update(std::as_bytes(std::span(value)));
+  };
+  number(bpe.nfc + 2 * bpe.add_prefix_space + 4 * bpe.ignore_merges);
+  for (const Splitter* splitter : bpe.splitters) text(splitter->pattern);
+  number(static_cast<int64_t>(bpe.tokens.size()));
+  for (const std::string& token : bpe.tokens) text(token);
+  number(static_cast<int64_t>(bpe.merges.size()));
+  hasher.update(std::as_bytes(std::span(bpe.merges)));
+  for (const AddedToken& token : bpe.added) {
+    number(token.id);
+    text(token.text);
+    number(token.special + 2 * token.single_word + 4 * token.lstrip + 8 * token.rstrip + 16 * token.normalized);
+  }
+  for (const std::vector<int32_t>* ids : {&bpe.prefix, &bpe.suffix}) {
+    number(static_cast<int64_t>(ids->size()));
+    hasher.update(std::as_bytes(std::span(*ids)));
+  }
+  text(end_of_sequence);
+  return hasher.hex();
 }
 
 }  // namespace
 
-Tokenizer::Tokenizer(Bpe bpe) : bpe_(std::move(bpe)), hash_(hash_hex(write_tokenizer_json(bpe_))) {
+Tokenizer::Tokenizer(Bpe bpe, TokenizerConfig config)
+    : bpe_(std::move(bpe)),
+      config_(std::move(config)),
+      hash_(hash_of(bpe_, config_.end_of_sequence)),
+      merges_(bpe_.merges),
+      whole_(bpe_.ignore_merges ? TokenTable(bpe_.tokens) : TokenTable()),
+      raw_(chosen(bpe_, false)),
+      normalized_(chosen(bpe_, true)) {
   for (size_t id = 0; id < bpe_.tokens.size(); ++id) {
     const std::string& token = bpe_.tokens[id];
     if (token.size() == 1) byte_ids_[static_cast<uint8_t>(token[0])] = static_cast<int32_t>(id);
   }
-  merges_.reserve(bpe_.merges.size());
-  for (size_t rank = 0; rank < bpe_.merges.size(); ++rank) {
-    const Merge& merge = bpe_.merges[rank];
-    merges_.insert_or_assign(pair_key(merge.left, merge.right), Ranked{static_cast<int32_t>(rank), merge.result});
-  }
 }
 
-Tokenizer Tokenizer::load(const std::string& path) { return Tokenizer(parse_tokenizer_json(read_file(path), path)); }
+Tokenizer Tokenizer::load(const std::string& path) {
+  Bpe bpe = parse_tokenizer_json(read_file(path), path);
+  const Path folder = Path(path).parent_path();
+  TokenizerConfig config = read_tokenizer_config(folder);
+  add_tokens(bpe, config.added, (folder / "tokenizer_config.json").string() + ": added_tokens_decoder");
+  return Tokenizer(std::move(bpe), std::move(config));
+}
 
 void Tokenizer::save(const std::string& path) const { write_file(path, write_tokenizer_json(bpe_)); }
 
-std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
+std::vector<int32_t> Tokenizer::encode(std::string_view text, Template enclose) const {
   std::vector<int32_t> ids;
-  Encoder(*this).encode(text, ids);
+  Encoder(*this).encode(text, ids, enclose);
   return ids;
 }
 
-std::string Tokenizer::decode(std::span<const int32_t> ids) const {
+std::string Tokenizer::decode(std::span<const int32_t> ids, Specials specials) const {
   std::string text;
   for (int32_t id : ids) {
-    if (id < 0 || id >= vocab_size()) {
-      user_error("cannot decode the id {}: the vocabulary has {} ids", id, vocab_size());
-    }
-    auto index = static_cast<size_t>(id);
-    text += index < bpe_.tokens.size() ? bpe_.tokens[index] : bpe_.specials[index - bpe_.tokens.size()];
+    const std::string& bytes = token(id);
+    if (specials == Specials::Keep || !is_special(id)) text += bytes;
   }
   return text;
 }
 
+const AddedToken* Tokenizer::added(int32_t id) const {
+  auto found = std::lower_bound(bpe_.added.begin(), bpe_.added.end(), id,
+                                [](const AddedToken& token, int32_t value) { return token.id < value; });
+  return found != bpe_.added.end() && found->id == id ? &*found : nullptr;
+}
+
+const std::string& Tokenizer::token(int32_t id) const {
+  if (id < 0 || id >= vocab_size()) {
+    user_error("cannot decode the id {}: the vocabulary has {} ids", id, vocab_size());
+  }
+  auto index = static_cast<size_t>(id);
+  return index < bpe_.tokens.size() ? bpe_.tokens[index] : added(id)->text;
+}
+
+bool Tokenizer::is_special(int32_t id) const {
+  const AddedToken* token = added(id);
+  return token != nullptr && token->special;
+}
+
 std::optional<int32_t> Tokenizer::special(std::string_view text) const {
-  auto found = std::find(bpe_.specials.begin(), bpe_.specials.end(), text);
-  if (found == bpe_.specials.end()) return std::nullopt;
-  return static_cast<int32_t>(bpe_.tokens.size()) + static_cast<int32_t>(found - bpe_.specials.begin());
+  for (const AddedToken& token : bpe_.added) {
+    if (token.text == text) return token.id;
+  }
+  return std::nullopt;
 }
 
 int32_t Tokenizer::end_of_text() const {
-  std::optional<int32_t> id = special(kEndOfText);
-  if (!id) {
-    user_error("the tokenizer has no special token {}, which ends each document; add it to added_tokens", kEndOfText);
+  for (const char* name : kEndsOfText) {
+    if (std::optional<int32_t> id = special(name)) return *id;
   }
-  return *id;
+  if (std::optional<int32_t> id = special(config_.end_of_sequence)) return *id;
+  user_error(
+      "the tokenizer has no token that ends a document: expected {} or {} among its added_tokens, or an "
+      "eos_token in tokenizer_config.json that is one of them",
+      kEndsOfText[0], kEndsOfText[1]);
 }
 
-const Tokenizer::Ranked* Tokenizer::find_merge(int32_t left, int32_t right) const {
-  auto found = merges_.find(pair_key(left, right));
-  return found == merges_.end() ? nullptr : &found->second;
-}
-
-void Encoder::encode(std::string_view text, std::vector<int32_t>& out) {
-  // The leftmost special token, and of those that begin there the longest, as Hugging Face's matcher has it.
-  while (!text.empty()) {
-    size_t begin = std::string_view::npos;
-    std::string_view match;
-    for (const std::string& special : tokenizer_.bpe_.specials) {
-      size_t at = text.find(special);
-      if (at < begin || (at == begin && at != std::string_view::npos && special.size() > match.size())) {
-        begin = at;
-        match = special;
-      }
-    }
-    encode_document(text.substr(0, begin), out);
-    if (begin == std::string_view::npos) return;
-    out.push_back(*tokenizer_.special(match));
-    text.remove_prefix(begin + match.size());
-  }
-}
-
-void Encoder::encode_document(std::string_view text, std::vector<int32_t>& out) {
-  tokenizer_.bpe_.splitter->for_each(text, [&](std::string_view piece) { encode_piece(piece, out); });
-}
-
-void Encoder::encode_piece(std::string_view piece, std::vector<int32_t>& out) {
-  if (piece.size() > kLongestSeen) return merge(piece, out);
-  auto found = seen_.find(piece);
-  if (found != seen_.end()) {
-    auto begin = seen_ids_.begin() + found->second.begin;
-    out.insert(out.end(), begin, begin + found->second.size);
-    return;
-  }
-  size_t before = out.size();
-  merge(piece, out);
-  if (seen_.size() >= kMostSeen) return;
-  seen_.emplace(piece, Range{static_cast<uint32_t>(seen_ids_.size()), static_cast<uint32_t>(out.size() - before)});
-  seen_ids_.insert(seen_ids_.end(), out.begin() + static_cast<std::ptrdiff_t>(before), out.end());
-}
-
-void Encoder::push_candidate(int32_t position) {
-  const Symbol& left = symbols_[static_cast<size_t>(position)];
-  if (left.next < 0) return;
-  int32_t right_id = symbols_[static_cast<size_t>(left.next)].id;
-  const Tokenizer::Ranked* merge = tokenizer_.find_merge(left.id, right_id);
-  if (merge == nullptr) return;
-  candidates_.push_back({merge->rank, position, left.id, right_id});
-  std::push_heap(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
-  });
-}
-
-// Merges pairs, lowest rank first and leftmost first, in a linked list of symbols. A candidate whose symbols have
-// changed since it was pushed is passed over: n log n, also for a piece of a million letters.
-void Encoder::merge(std::string_view piece, std::vector<int32_t>& out) {
-  auto size = static_cast<int32_t>(piece.size());
-  symbols_.clear();
-  candidates_.clear();
-  for (int32_t i = 0; i < size; ++i) {
-    int32_t id = tokenizer_.byte_ids_[static_cast<uint8_t>(piece[static_cast<size_t>(i)])];
-    symbols_.push_back({id, i - 1, i + 1 < size ? i + 1 : -1});
-  }
-  for (int32_t i = 0; i + 1 < size; ++i) push_candidate(i);
-  while (!candidates_.empty()) {
-    std::pop_heap(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
-    });
-    Candidate candidate = candidates_.back();
-    candidates_.pop_back();
-    Symbol& left = symbols_[static_cast<size_t>(candidate.position)];
-    if (left.id != candidate.left || left.next < 0) continue;
-    Symbol& right = symbols_[static_cast<size_t>(left.next)];
-    if (right.id != candidate.right) continue;
-    left.id = tokenizer_.find_merge(left.id, right.id)->result;
-    left.next = right.next;
-    right.id = -1;
-    if (left.next >= 0) {
-      symbols_[static_cast<size_t>(left.next)].previous = candidate.position;
-      push_candidate(candidate.position);
-    }
-    if (left.previous >= 0) push_candidate(left.previous);
-  }
-  for (const Symbol& symbol : symbols_) {
-    if (symbol.id >= 0) out.push_back(symbol.id);
-  }
+std::vector<int32_t> Tokenizer::stops() const {
+  std::vector<int32_t> ids{end_of_text()};
+  std::optional<int32_t> turn = special(config_.end_of_sequence);
+  if (turn && *turn != ids[0]) ids.push_back(*turn);
+  return ids;
 }
 
 }  // namespace tethys

@@ -1,8 +1,7 @@
 // Tokenizer: text to ids and back, by byte-level BPE. Every string of bytes has an encoding, and decoding it gives the
-// bytes again.
+// bytes again (put into NFC first, if the tokenizer does that).
 //
-// A Tokenizer never changes and may be used by many threads. An Encoder remembers the words it has seen, which makes a
-// corpus fast to encode; it belongs to one thread and must not outlive its Tokenizer.
+// A Tokenizer never changes and may be used by many threads. Encoder (encoder.h) is the faster way for many texts.
 //
 //   Tokenizer tokenizer = Tokenizer::load("tokenizer.json");
 //   std::vector<int32_t> ids = tokenizer.encode("Hello there");
@@ -15,90 +14,66 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "data/tokenizer/added_tokens.h"
 #include "data/tokenizer/bpe.h"
+#include "data/tokenizer/token_table.h"
+#include "data/tokenizer/tokenizer_config.h"
 
 namespace tethys {
 
+// Whether an encoded text gets what the tokenizer's template puts around it: the begin of text of Llama 3.
+enum class Template : uint8_t { Apply, Leave };
+// Whether decoding spells special tokens out.
+enum class Specials : uint8_t { Keep, Skip };
+
 class Tokenizer {
  public:
-  explicit Tokenizer(Bpe bpe);
+  explicit Tokenizer(Bpe bpe, TokenizerConfig config = {});
 
-  // Reads a tokenizer.json. UserError if it cannot be read, is not valid, or needs what is not supported.
+  // Reads a tokenizer.json, and tokenizer_config.json and chat_template.jinja if they lie beside it. UserError if one
+  // cannot be read, is not valid, or needs what is not supported.
   static Tokenizer load(const std::string& path);
-  // Writes one; it appears complete or not at all.
+  // Writes a tokenizer.json; it appears complete or not at all.
   void save(const std::string& path) const;
 
-  // The ids of `text`; a special token spelt out in it becomes its id.
-  std::vector<int32_t> encode(std::string_view text) const;
-  // The bytes of `ids`; special tokens are spelt out. UserError for an id outside of the vocabulary.
-  std::string decode(std::span<const int32_t> ids) const;
+  // The ids of `text`; an added token spelt out in it becomes its id.
+  std::vector<int32_t> encode(std::string_view text, Template enclose = Template::Apply) const;
+  // The bytes of `ids`. UserError for an id outside of the vocabulary. For text as it comes: TextStream
+  // (text_stream.h).
+  std::string decode(std::span<const int32_t> ids, Specials specials = Specials::Keep) const;
+  // The bytes of one.
+  const std::string& token(int32_t id) const;
+  bool is_special(int32_t id) const;
 
   int64_t vocab_size() const { return bpe_.vocab_size(); }
-  // The id of a special token, if there is one spelt so.
+  // The id of an added token, if there is one spelt so.
   std::optional<int32_t> special(std::string_view text) const;
-  // The id that ends a document. UserError if the tokenizer has no <|end_of_text|>.
+  // The id that ends a document: <|end_of_text|>, <|endoftext|> or the configured end of sequence. UserError if the
+  // tokenizer has none of them.
   int32_t end_of_text() const;
-  // Equal for tokenizers that encode alike; it names caches.
+  // The ids that end what a model says: the end of a document, and of a turn where that is configured.
+  std::vector<int32_t> stops() const;
+  // The Jinja template of the model's chats; empty if there is none.
+  const std::string& chat_template() const { return config_.chat_template; }
+  // Equal for tokenizers that encode and end documents alike; it names caches.
   const std::string& hash() const { return hash_; }
 
   const Bpe& bpe() const { return bpe_; }
 
  private:
   friend class Encoder;
-  struct Ranked {
-    int32_t rank;
-    int32_t result;
-  };
-  const Ranked* find_merge(int32_t left, int32_t right) const;
+  const AddedToken* added(int32_t id) const;
 
   Bpe bpe_;
+  TokenizerConfig config_;
   std::string hash_;
   std::array<int32_t, 256> byte_ids_{};
-  std::unordered_map<uint64_t, Ranked> merges_;  // by both ids
-};
-
-class Encoder {
- public:
-  explicit Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
-
-  // Appends the ids of `text`, in which a special token spelt out becomes its id.
-  void encode(std::string_view text, std::vector<int32_t>& out);
-  // Appends the ids of `text` as nothing but text: a document cannot forge the end of itself.
-  void encode_document(std::string_view text, std::vector<int32_t>& out);
-
- private:
-  struct Symbol {
-    int32_t id;  // -1 once merged into the one before
-    int32_t previous;
-    int32_t next;
-  };
-  struct Candidate {
-    int32_t rank;
-    int32_t position;
-    int32_t left;
-    int32_t right;
-  };
-  struct Range {
-    uint32_t begin;
-    uint32_t size;
-  };
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-
-  void encode_piece(std::string_view piece, std::vector<int32_t>& out);
-  void merge(std::string_view piece, std::vector<int32_t>& out);
-  void push_candidate(int32_t position);
-
-  const Tokenizer& tokenizer_;
-  std::unordered_map<std::string, Range, TextHash, std::equal_to<>> seen_;
-  std::vector<int32_t> seen_ids_;
-  std::vector<Symbol> symbols_;        // of the piece in work
-  std::vector<Candidate> candidates_;  // a heap, the lowest rank and then the leftmost first
+  MergeTable merges_;
+  TokenTable whole_;        // with ignore_merges: pieces that are tokens
+  AddedTokens raw_;         // found in the text as it is
+  AddedTokens normalized_;  // found in the normalised text
 };
 
 }  // namespace tethys

@@ -1,5 +1,5 @@
-// tokenizer.json, the file of Hugging Face's tokenizers, read and written. What our trainer writes is read back, and
-// so is any file that says the same; anything else is a UserError that names the part which is not supported.
+// tokenizer.json, the file of Hugging Face's tokenizers, read and written: any byte-level BPE whose split patterns
+// splitter.h knows. Anything else is a UserError that names the part which is not valid or not supported.
 #pragma once
 
 #include <string>

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -10,7 +9,7 @@
 #include "base/file.h"
 #include "base/temporary_folder.h"
 #include "data/tokenizer/byte_level.h"
-#include "data/tokenizer/tokenizer_json.h"
+#include "data/tokenizer/encoder.h"
 #include "data/tokenizer/train_bpe.h"
 
 namespace tethys {
@@ -18,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 const std::string kGolden = TETHYS_SOURCE_DIR "/tests/golden/tokenizer/";
 
@@ -112,6 +110,50 @@ TEST(Tokenizer, IdsOfTheVocabularyOnlyCanBeDecoded) {
   EXPECT_THROW(tokenizer().decode(ids), UserError);
 }
 
+// A tokenizer with what Llama 3's has: merges are passed over for whole words, and a begin of text.
+Tokenizer llama_like(TokenizerConfig config = {}) {
+  Bpe bpe = learn_merges({{"low", 5}, {"lower", 4}}, {.vocab_size = 262, .specials = {"<|begin|>", kEndOfText}});
+  bpe.tokens.push_back("wer");  // no merge makes it
+  for (AddedToken& token : bpe.added) ++token.id;
+  bpe.ignore_merges = true;
+  bpe.prefix = {bpe.added[0].id};
+  return Tokenizer(bpe, std::move(config));
+}
+
+TEST(Tokenizer, TakesAWholeWordThatNoMergeMakes) {
+  Tokenizer tokenizer = llama_like();
+  int32_t wer = tokenizer.bpe().added[0].id - 1;
+  EXPECT_THAT(tokenizer.encode("wer", Template::Leave), ElementsAre(wer));
+  EXPECT_THAT(tokenizer.encode("wers", Template::Leave), testing::Not(testing::Contains(wer)));
+}
+
+TEST(Tokenizer, PutsTheTemplateOnceAroundAText) {
+  Tokenizer tokenizer = llama_like();
+  int32_t begin = *tokenizer.special("<|begin|>");
+  EXPECT_THAT(tokenizer.encode(""), ElementsAre(begin));
+  EXPECT_THAT(tokenizer.encode("wer"), ElementsAre(begin, begin - 1));
+  EXPECT_THAT(tokenizer.encode("wer", Template::Leave), ElementsAre(begin - 1));
+  EXPECT_THAT(tokenizer.encode("<|begin|>wer", Template::Leave), ElementsAre(begin, begin - 1));
+}
+
+TEST(Tokenizer, LeavesSpecialTokensOutOfATextOnRequest) {
+  Tokenizer tokenizer = llama_like();
+  std::vector<int32_t> ids = tokenizer.encode("wer<|end_of_text|>low");
+  EXPECT_EQ(tokenizer.decode(ids), "<|begin|>wer<|end_of_text|>low");
+  EXPECT_EQ(tokenizer.decode(ids, Specials::Skip), "werlow");
+}
+
+TEST(Tokenizer, EndsDocumentsAsTheModelWasTrained) {
+  Bpe bpe = learn_merges({{"xy", 2}}, {.vocab_size = 300, .specials = {"<|endoftext|>", "<|im_end|>", "</s>"}});
+  // A model for chats ends its turns otherwise than documents.
+  Tokenizer qwen(bpe, {.added = {}, .end_of_sequence = "<|im_end|>", .chat_template = ""});
+  EXPECT_EQ(qwen.end_of_text(), 257);
+  EXPECT_THAT(qwen.stops(), ElementsAre(257, 258));
+  bpe.added[0].text = "<|pad|>";
+  EXPECT_EQ(Tokenizer(bpe, {.added = {}, .end_of_sequence = "</s>", .chat_template = ""}).end_of_text(), 259);
+  EXPECT_THROW(Tokenizer(bpe).end_of_text(), UserError);
+}
+
 TEST(Tokenizer, IsTheSameAfterSavingAndLoading) {
   TemporaryFolder folder;
   tokenizer().save(folder / "tokenizer.json");
@@ -122,75 +164,59 @@ TEST(Tokenizer, IsTheSameAfterSavingAndLoading) {
   EXPECT_EQ(loaded.end_of_text(), tokenizer().vocab_size() - 1);
 }
 
-// The error of reading our own file after `change` was made to it.
-std::string refusal(const std::function<void(json&)>& change) {
-  json file = json::parse(write_tokenizer_json(tokenizer().bpe()));
-  change(file);
-  try {
-    parse_tokenizer_json(file.dump(), "t.json");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
+TEST(Tokenizer, KeepsAllItHasWhenSavedAndLoaded) {
+  TemporaryFolder folder;
+  std::string path = folder / "tokenizer.json";
+  llama_like().save(path);
+  EXPECT_EQ(Tokenizer::load(path).hash(), llama_like().hash());
+  Bpe bpe = llama_like().bpe();
+  bpe.nfc = true;
+  bpe.splitters = {&single_digits(), &gpt2_words()};
+  bpe.suffix = {bpe.added[1].id};
+  bpe.added[1].lstrip = bpe.added[1].single_word = true;
+  bpe.added[0].rstrip = bpe.added[0].normalized = true;
+  bpe.added[0].special = false;
+  Tokenizer(bpe).save(path);
+  Tokenizer loaded = Tokenizer::load(path);
+  EXPECT_EQ(loaded.bpe().added, bpe.added);
+  EXPECT_EQ(loaded.bpe().suffix, bpe.suffix);
+  EXPECT_EQ(loaded.bpe().splitters, bpe.splitters);
+  EXPECT_EQ(loaded.hash(), Tokenizer(bpe).hash());
+  bpe.splitters = {&gpt2_words()};
+  bpe.add_prefix_space = true;
+  Tokenizer(bpe).save(path);
+  EXPECT_TRUE(Tokenizer::load(path).bpe().add_prefix_space);
+  EXPECT_EQ(Tokenizer::load(path).hash(), Tokenizer(bpe).hash());
 }
 
-TEST(TokenizerJson, TakesBothSpellingsOfMerges) {
-  EXPECT_EQ(refusal([](json& file) {
-              for (json& merge : file["model"]["merges"]) {
-                auto text = merge.get<std::string>();
-                merge = {text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1)};
-              }
-            }),
-            "accepted");
+TEST(Tokenizer, HashesWhatChangesTheIds) {
+  Bpe bpe = llama_like().bpe();
+  std::vector<std::string> hashes = {Tokenizer(bpe).hash()};
+  auto with = [&](auto change) {
+    Bpe changed = bpe;
+    change(changed);
+    hashes.push_back(Tokenizer(changed).hash());
+  };
+  with([](Bpe& b) { b.nfc = true; });
+  with([](Bpe& b) { b.ignore_merges = false; });
+  with([](Bpe& b) { b.add_prefix_space = true; });
+  with([](Bpe& b) { b.splitters = {&gpt2_words()}; });
+  with([](Bpe& b) { std::swap(b.merges[0], b.merges[1]); });
+  with([](Bpe& b) { b.added[0].lstrip = true; });
+  with([](Bpe& b) { b.prefix.clear(); });
+  with([](Bpe& b) { std::swap(b.prefix, b.suffix); });
+  hashes.push_back(Tokenizer(bpe, {.added = {}, .end_of_sequence = "x", .chat_template = ""}).hash());
+  std::sort(hashes.begin(), hashes.end());
+  EXPECT_EQ(std::unique(hashes.begin(), hashes.end()), hashes.end());
 }
 
-TEST(TokenizerJson, NamesWhatIsNotSupported) {
-  EXPECT_THAT(refusal([](json& file) {
-                file["normalizer"] = {{"type", "NFC"}};
-              }),
-              HasSubstr("normalizer is {\"type\":\"NFC\"}"));
-  EXPECT_THAT(refusal([](json& file) { file["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = "\\s+"; }),
-              HasSubstr("the split pattern is \"\\\\s+\""));
-  EXPECT_THAT(refusal([](json& file) {
-                file["pre_tokenizer"] = {{"type", "Whitespace"}};
-              }),
-              HasSubstr("pre_tokenizer is"));
-  EXPECT_THAT(refusal([](json& file) {
-                file["post_processor"] = {{"type", "TemplateProcessing"}};
-              }),
-              HasSubstr("post_processor is"));
-  EXPECT_THAT(refusal([](json& file) { file["decoder"] = {{"type", "WordPiece"}}; }), HasSubstr("decoder is"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["type"] = "Unigram"; }), HasSubstr("model is"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["ignore_merges"] = true; }), HasSubstr("ignore_merges is true"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["dropout"] = 0.1; }), HasSubstr("dropout is 0.1"));
-  EXPECT_THAT(refusal([](json& file) { file["added_tokens"][0]["lstrip"] = true; }),
-              HasSubstr("lstrip of an added token"));
-}
-
-TEST(TokenizerJson, RefusesAVocabularyThatIsNotWhole) {
-  EXPECT_THAT(refusal([](json& file) { file["model"]["vocab"]["!"] = 1; }), HasSubstr("share the id 1"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["vocab"]["!"] = 100000; }), HasSubstr("has the id 100000"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["vocab"]["!"] = -1; }), HasSubstr("has the id -1"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["vocab"]["!"] = 0.5; }), HasSubstr("has the id 0.5"));
-  EXPECT_THAT(refusal([](json& file) {
-                file["model"]["vocab"].erase("!");
-                file["model"]["vocab"]["!!!!"] = 0;
-              }),
-              HasSubstr("no token for byte 33"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["merges"].push_back("! !!!"); }),
-              HasSubstr("not in the vocabulary"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["merges"].push_back("!"); }),
-              HasSubstr("not two byte-level tokens"));
-  EXPECT_THAT(refusal([](json& file) { file["added_tokens"][0]["id"] = 7; }), HasSubstr("follow the vocabulary"));
-}
-
-TEST(TokenizerJson, RefusesWhatIsNoTokenizer) {
-  EXPECT_THAT(refusal([](json& file) { file = json::array(); }), HasSubstr("not an object"));
-  EXPECT_THAT(refusal([](json& file) { file.erase("model"); }), HasSubstr("\"model\" is missing"));
-  EXPECT_THAT(refusal([](json& file) { file["pre_tokenizer"]["pretokenizers"][0] = 5; }),
-              HasSubstr("t.json is not a valid"));
-  EXPECT_THAT(refusal([](json& file) { file["model"]["vocab"] = {1, 2}; }), HasSubstr("not an object"));
-  EXPECT_THROW(parse_tokenizer_json("{", "t.json"), UserError);
+TEST(Tokenizer, BytesThatAreNoTextSurviveNfc) {
+  Bpe bpe = tokenizer().bpe();
+  bpe.nfc = true;
+  Tokenizer normalizing(bpe);
+  EXPECT_EQ(normalizing.decode(normalizing.encode("e\xCC\x81")), "\xC3\xA9");
+  std::string broken = "\xff e\xCC \xe2\x82 \xed\xa0\x80 \xf4\x90\x80\x80";
+  EXPECT_EQ(normalizing.decode(normalizing.encode(broken)), broken);
 }
 
 }  // namespace

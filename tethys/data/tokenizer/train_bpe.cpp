@@ -85,7 +85,12 @@ class Learner {
       auto done = static_cast<int64_t>(bpe_.tokens.size());
       if (done % notch == 0) report(options_.progress, "learning merges", done, target);
     }
-    bpe_.specials = options_.specials;
+    for (const std::string& special : options_.specials) {
+      AddedToken token;
+      token.id = static_cast<int32_t>(bpe_.vocab_size());
+      token.text = special;
+      bpe_.added.push_back(std::move(token));
+    }
     return std::move(bpe_);
   }
 
