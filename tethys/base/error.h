@@ -1,6 +1,7 @@
-// Errors: three kinds, so that a caller knows whose fault it is.
+// Errors: a kind for each whose fault it may be.
 //
 // UserError      the input or the configuration is wrong; the message says what was expected, what was got, and the fix
+// DiskError      the disk is full or broken: what was asked for was right
 // InternalError  a bug in Tethys
 // PjrtError      the device failed; declared in pjrt/error.h
 //
@@ -24,6 +25,11 @@ class Error : public std::runtime_error {
 };
 
 class UserError : public Error {
+ public:
+  using Error::Error;
+};
+
+class DiskError : public Error {
  public:
   using Error::Error;
 };

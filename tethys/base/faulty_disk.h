@@ -2,7 +2,7 @@
 // chosen one. For tests; one at a time in a process.
 //
 //   FaultyDisk disk({.at = 7, .fault = FaultyDisk::Fault::Full});   // from the 8th operation on there is no space
-//   save(…);                                                        // UserError: … No space left on device
+//   save(…);                                                        // DiskError: … No space left on device
 //   disk.stages();                                                  // what was done: "write process-00000.safetensors"
 #pragma once
 

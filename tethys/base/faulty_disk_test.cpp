@@ -28,10 +28,10 @@ std::string error_of_writing(const Path& folder, int64_t at, Fault fault) {
   FaultyDisk disk({.at = at, .fault = fault});
   try {
     write_file(folder / "a", "new data");
-  } catch (const UserError& error) {
+  } catch (const DiskError& error) {
     return error.what();
   }
-  return "no UserError";
+  return "no DiskError";
 }
 
 TEST(FaultyDisk, SeesEachOperationOfAWriteAndOfFolders) {
@@ -71,7 +71,7 @@ TEST(FaultyDisk, AtNoOperationDoesAFailedWriteTouchTheOldContent) {
 
 TEST(FaultyDisk, AShortWriteIsGoneOnWith) {
   TemporaryFolder folder;
-  EXPECT_EQ(error_of_writing(folder.path(), 1, Fault::Short), "no UserError");
+  EXPECT_EQ(error_of_writing(folder.path(), 1, Fault::Short), "no DiskError");
   EXPECT_EQ(read_file(folder / "a"), "new data");
 }
 

@@ -21,8 +21,11 @@ namespace {
 // The reason is read first: formatting the path may change errno.
 [[noreturn]] void fail(const char* verb, const Path& path) {
   const int reason = errno;
-  user_error("cannot {} {}: {}", verb, path.string(), std::generic_category().message(reason));
+  throw_file_error(fmt::format("cannot {} {}", verb, path.string()), reason);
 }
+
+// Not what was asked for is wrong then, but the place where it was to go.
+bool is_of_disk(int reason) { return reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO; }
 
 template <typename Call>
 auto retry_interrupted(Call call) {
@@ -63,6 +66,12 @@ Path temporary_name(const Path& path) {
 }
 
 }  // namespace
+
+void throw_file_error(const std::string& what, int reason) {
+  const std::string text = fmt::format("{}: {}", what, std::generic_category().message(reason));
+  if (is_of_disk(reason)) throw DiskError(text);
+  throw UserError(text);
+}
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
@@ -123,7 +132,7 @@ void make_directories(const Path& path) {
 void rename_path(const Path& from, const Path& to) {
   if (disk::rename(from, to) != 0) {
     const int reason = errno;
-    user_error("cannot rename {} to {}: {}", from.string(), to.string(), std::generic_category().message(reason));
+    throw_file_error(fmt::format("cannot rename {} to {}", from.string(), to.string()), reason);
   }
   sync_directory(folder_of(to));
   if (folder_of(from) != folder_of(to)) sync_directory(folder_of(from));

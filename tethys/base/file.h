@@ -1,7 +1,7 @@
 // Files: read whole, mapped, or written so that a reader sees the old content or the new, never a half.
 //
-// Every failure is a UserError that names the path and the system's reason. What a function has written when it
-// returns survives a power cut: data and folder entries are flushed (fsync).
+// Every failure names the path and the system's reason: a DiskError if the disk is full or broken, else a UserError.
+// What a function has written when it returns survives a power cut: data and folder entries are flushed (fsync).
 //
 //   write_file("run/config.toml", text);
 //   MappedFile file("model.safetensors");     // file.bytes() while it lives
@@ -19,6 +19,9 @@
 namespace tethys {
 
 using Path = std::filesystem::path;
+
+// Throws the error of a call that failed with `reason`, an errno: "cannot write run/log.txt: No space left on device".
+[[noreturn]] void throw_file_error(const std::string& what, int reason);
 
 std::string read_file(const Path& path);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number.h"
 #include "train/metrics.h"
 
 namespace tethys {
@@ -18,16 +19,6 @@ std::string console_line(const StepMetrics& m) {
 std::string console_line(const ValidationMetrics& m) {
   return fmt::format("validate step: {:2}  loss: {:8.5f}  unigram entropy: {:8.5f}  tokens: {}", m.step, m.loss,
                      m.entropy, with_commas(m.tokens));
-}
-
-std::string with_commas(int64_t number) {
-  std::string text = std::to_string(number);
-  const size_t first = text[0] == '-' ? 1 : 0;
-  for (size_t place = text.size(); place > first + 3;) {
-    place -= 3;
-    text.insert(place, 1, ',');
-  }
-  return text;
 }
 
 std::string clock_time(double seconds) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/number.h"
+
 namespace tethys {
 
 struct StepMetrics;
@@ -14,9 +16,6 @@ std::string console_line(const StepMetrics& metrics);
 
 // "validate step:  100  loss:  5.25000  unigram entropy:  6.50000  tokens: 100,000"
 std::string console_line(const ValidationMetrics& metrics);
-
-// "1,234,567"
-std::string with_commas(int64_t number);
 
 // "1:05", "2:03:04"
 std::string clock_time(double seconds);

@@ -20,13 +20,6 @@ TEST(Console, AStepPrintsAsTorchtitanPrintsIt) {
             "step:  1  loss:  8.04910  grad_norm:  1.3470  memory:  0.25GiB  tps: 1,234  tflops: 0.05  mfu: 61.23%");
 }
 
-TEST(Console, NumbersGetCommas) {
-  EXPECT_EQ(with_commas(0), "0");
-  EXPECT_EQ(with_commas(999), "999");
-  EXPECT_EQ(with_commas(1000), "1,000");
-  EXPECT_EQ(with_commas(-1234567), "-1,234,567");
-}
-
 TEST(Console, TimesPrintAsOnAClock) {
   EXPECT_EQ(clock_time(65), "1:05");
   EXPECT_EQ(clock_time(7384.4), "2:03:04");

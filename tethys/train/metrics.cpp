@@ -1,7 +1,6 @@
 #include "train/metrics.h"
 
 #include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -96,13 +95,13 @@ void cut_back_metrics(const Path& path, int64_t step) {
 }
 
 LineFile::LineFile(const Path& path) : path_(path), file_(std::fopen(path.c_str(), "ae")) {
-  if (file_ == nullptr) user_error("cannot write {}: {}", path.string(), std::strerror(errno));
+  if (file_ == nullptr) throw_file_error("cannot write " + path.string(), errno);
 }
 
 void LineFile::append(const std::string& line) {
   const std::string text = line + "\n";
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0) {
-    user_error("cannot write {}: {}", path_.string(), std::strerror(errno));
+    throw_file_error("cannot write " + path_.string(), errno);
   }
 }
 

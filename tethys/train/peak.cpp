@@ -53,7 +53,7 @@ double stored_peak(const Path& file) {
     double peak = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), peak);
     return error == std::errc() && std::isfinite(peak) ? peak : 0;
-  } catch (const UserError&) {
+  } catch (const Error&) {
     return 0;
   }
 }
@@ -68,7 +68,7 @@ double measured_peak(const pjrt::Client& client, const Path& cache_folder) {
   try {
     make_directories(cache_folder);
     write_file(file, fmt::format("{:.6g}\n", peak));
-  } catch (const UserError&) {  // a figure of this run alone
+  } catch (const Error&) {  // a figure of this run alone
   }
   return peak;
 }

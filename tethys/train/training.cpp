@@ -7,11 +7,13 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/number.h"
 #include "config/config.h"
 #include "config/describe.h"
 #include "data/loader/loader.h"
 #include "train/console.h"
 #include "train/corpus.h"
+#include "train/meter.h"
 #include "train/peak.h"
 #include "train/replay.h"
 #include "train/run_folder.h"
@@ -30,16 +32,6 @@ void say(const TrainingCallbacks& callbacks, const std::string& line) {
   if (callbacks.line) callbacks.line(line);
 }
 
-std::string counted(int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", with_commas(count), noun, count == 1 ? "" : "s");
-}
-
-// What a device can do, and how that is known.
-struct Peak {
-  double flops = 0;
-  std::string source;
-};
-
 Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
   const std::string& kind = machine.client->addressable_devices().at(0).kind;
   if (const auto known = peak_flops(kind)) return {*known, kind + ", bf16"};
@@ -47,52 +39,6 @@ Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
   const double share = cpu ? static_cast<double>(machine.devices) : 1;
   return {measured_peak(*machine.client, options.cache_folder) / share, "a large float32 matmul, measured here"};
 }
-
-// The figures of the steps since the last line.
-class Meter {
- public:
-  Meter(const TrainingSetup& setup, const FlopsModel& flops, Peak peak)
-      : tokens_(static_cast<double>(setup.tokens_per_step()) / static_cast<double>(setup.degrees.devices())),
-        flops_(flops_per_token(flops, setup.shape.seq_len)),
-        causal_flops_(flops_per_token(flops, setup.shape.seq_len, CountedScores::Causal)),
-        peak_(std::move(peak)) {}
-
-  void add(double step_seconds, double data_seconds) {
-    ++steps_, seconds_ += step_seconds, data_seconds_ += data_seconds;
-    if (all_steps_++ > 0) all_seconds_ += step_seconds;  // the first warms up
-  }
-  // Fills in the rates and begins anew.
-  void fill(StepMetrics& metrics) {
-    metrics.step_seconds = seconds_ / steps_;
-    metrics.data_seconds = data_seconds_ / steps_;
-    metrics.tps = tokens_ / metrics.step_seconds;
-    metrics.tflops = metrics.tps * flops_ * 1e-12;
-    metrics.mfu = metrics.tps * flops_ / peak_.flops;
-    steps_ = 0, seconds_ = data_seconds_ = 0;
-  }
-  // Of the whole time of the steps, what the device's programs took.
-  void set_device_seconds(double wall, double device) { host_share_ = wall > 0 ? 1 - device / wall : 0; }
-  double seconds_per_step() const { return all_steps_ > 1 ? all_seconds_ / (all_steps_ - 1) : 0; }
-  // Both ways of counting attention, named.
-  std::string summary() const {
-    if (all_steps_ < 2) return "";
-    const double tps = tokens_ / seconds_per_step();
-    return fmt::format(
-        "{} tokens/s per device; MFU {:.2f}% counting all scores (torchtitan), {:.2f}% the causal half (MaxText), of "
-        "{:.3f} "
-        "TFLOP/s ({}); {:.1f}% of the time outside of the device's programs",
-        with_commas(std::llround(tps)), 100 * tps * flops_ / peak_.flops, 100 * tps * causal_flops_ / peak_.flops,
-        peak_.flops * 1e-12, peak_.source, 100 * host_share_);
-  }
-
- private:
-  double tokens_;  // per step and device
-  double flops_, causal_flops_;
-  Peak peak_;
-  double host_share_ = 0;
-  int64_t all_steps_ = 0;
-  double steps_ = 0, seconds_ = 0, data_seconds_ = 0, all_seconds_ = 0;
-};
 
 class Trainer {
  public:
