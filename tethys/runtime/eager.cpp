@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "ops/control/scan.h"
 #include "ops/registry.h"
@@ -10,6 +12,49 @@
 #include "pjrt/error.h"
 
 namespace tethys {
+namespace {
+
+// A program of one op, and what it is called with.
+class Single {
+ public:
+  explicit Single(Executor& executor) : executor_(executor) {}
+
+  Graph& graph() { return graph_; }
+
+  // Operands that are the same array are one input: a program may not be handed a buffer twice on every plugin.
+  Value input(const Array& array) {
+    size_t i = 0;
+    while (i < arguments_.size() && !arguments_[i].same(array)) ++i;
+    if (i == arguments_.size()) {
+      arguments_.push_back(array);
+      inputs_.push_back(graph_.input(array.type(), fmt::format("x{}", i), array.placement()));
+    }
+    return inputs_[i];
+  }
+
+  // Zeros have no placement, so they stay what they are; any other number is an argument.
+  Value generated(const Node& generator, const TensorType& type) {
+    if (generator.op != &splat_op || splat_value(generator.attributes) == 0) {
+      return graph_.append(*generator.op, generator.attributes, {}, {}, {type})[0];
+    }
+    const double number = splat_value(generator.attributes);
+    const HostTensor scalar = HostTensor::from_doubles({type.dtype, {}}, {{number}});
+    return broadcast(input(to_device(executor_.devices(), scalar, replicated(executor_.mesh()))), type.dims, {});
+  }
+
+  std::vector<Array> run(const std::vector<Value>& outputs) {
+    graph_.set_outputs(outputs);
+    return executor_.call(graph_, std::move(arguments_));
+  }
+
+ private:
+  Executor& executor_;
+  Graph graph_;
+  std::vector<Array> arguments_;
+  std::vector<Value> inputs_;  // one per argument
+};
+
+}  // namespace
 
 std::string describe(const Node& node, const std::vector<int64_t>& iterations) {
   std::string text = node.op->name;
@@ -19,7 +64,7 @@ std::string describe(const Node& node, const std::vector<int64_t>& iterations) {
 }
 
 EagerObserver::EagerObserver(Executor& executor, Graph& graph, EagerOptions options)
-    : executor_(executor), graph_(graph), options_(std::move(options)) {
+    : executor_(executor), graph_(graph), options_(std::move(options)), liveness_(graph) {
   graph_.set_observer(this);
 }
 
@@ -33,37 +78,78 @@ void EagerObserver::bind_input(const Value& value, Array array) {
   arrays_[value.id] = std::move(array);
 }
 
-const Array& EagerObserver::array(const Value& value) const {
-  const auto found = arrays_.find(value.id);
-  require(value.graph == &graph_ && found != arrays_.end(),
-          "%{} has no data: it is an input that is not bound, was released, or is of another graph", value.id);
-  return found->second;
+const Array& EagerObserver::array(const Value& value) {
+  require(value.graph == &graph_, "%{} is of another graph", value.id);
+  const Operand found = operand(value.id);
+  if (!has_data(value.id)) arrays_[value.id] = data_of(found);
+  return arrays_.at(value.id);
 }
 
 HostTensor EagerObserver::read(const Value& value) { return to_host(array(value)); }
 
-void EagerObserver::release(const Value& value) { arrays_.erase(value.id); }
+void EagerObserver::appended(Graph&, NodeId id) {
+  again_ = false;
+  liveness_.appended(id);
+  if (!graph_.node(id).op->generator) run_node(id);
+}
 
-void EagerObserver::appended(Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
+void EagerObserver::dropped(const Value& value) {
+  for (ValueId v : liveness_.dropped(value.id)) arrays_.erase(v);
+}
+
+EagerObserver::Operand EagerObserver::operand(ValueId value) {
+  if (const auto found = arrays_.find(value); found != arrays_.end()) return {found->second, nullptr, {}};
+  const Node& producer = graph_.producer(value);
+  if (producer.op->generator) return {{}, &producer, graph_.type(value)};
+  require(producer.op != &input_op, "%{} has no data: it is an input that is not bound", value);
+  run_again(value);
+  return {arrays_.at(value), nullptr, {}};
+}
+
+void EagerObserver::run_node(NodeId id) {
+  const Node& node = graph_.node(id);
   iterations_.clear();
-  Arrays operands;
+  Operands operands;
   try {
-    for (ValueId v : node.operands) operands.push_back(array({&graph, v}));
+    for (ValueId v : node.operands) operands.push_back(operand(v));
   } catch (const InternalError& e) {
     internal_error("{}; in {}", e.what(), describe(node, {}));
   }
-  const Arrays results = run(graph.call(id), node, operands);
+  const Arrays results = run(graph_.call(id), node, operands);
   for (size_t i = 0; i < results.size(); ++i) arrays_[node.results[i]] = results[i];
 }
 
-EagerObserver::Arrays EagerObserver::run(const OpCall& call, const Node& node, const Arrays& operands) {
+void EagerObserver::run_again(ValueId value) {
+  liveness_.kept(value);
+  std::set<NodeId> nodes;  // in the order in which they were recorded
+  for (std::vector<ValueId> missing = {value}; !missing.empty();) {
+    const ValueId v = missing.back();
+    missing.pop_back();
+    const Node& producer = graph_.producer(v);
+    if (has_data(v) || producer.op->generator || producer.op == &input_op) continue;
+    if (!nodes.insert(graph_.info(v).node).second) continue;
+    missing.insert(missing.end(), producer.operands.begin(), producer.operands.end());
+  }
+  again_ = true;
+  for (NodeId id : nodes) run_node(id);
+  again_ = false;
+  for (NodeId id : nodes) {
+    for (ValueId v : graph_.node(id).results) {
+      if (!liveness_.needed(v)) arrays_.erase(v);
+    }
+  }
+}
+
+EagerObserver::Arrays EagerObserver::run(const OpCall& call, const Node& node, const Operands& operands) {
   // What these run says itself which of its ops failed.
   if (options_.unroll && node.op->structure == Structure::Loop) return run_scan(call, operands);
-  if (options_.unroll && node.op->structure == Structure::Call) return run_region(*node.regions[0], operands);
   Arrays results;
+  if (options_.unroll && node.op->structure == Structure::Call) {
+    for (const Operand& output : run_region(*node.regions[0], operands)) results.push_back(data_of(output));
+    return results;
+  }
   try {
-    results = node.op == &splat_op ? Arrays{fill(call)} : run_alone(call, operands);
+    results = run_alone(call, operands);
   } catch (const pjrt::PjrtError& e) {
     const std::string text = fmt::format("{}; in {}", e.text(), describe(node, iterations_));
     throw pjrt::PjrtError(e.code(), text, e.function(), e.plugin());
@@ -72,75 +158,66 @@ EagerObserver::Arrays EagerObserver::run(const OpCall& call, const Node& node, c
   } catch (const InternalError& e) {
     internal_error("{}; in {}", e.what(), describe(node, iterations_));
   }
-  if (options_.inspect) options_.inspect({node, iterations_, results});
+  if (options_.inspect && !again_) options_.inspect({node, iterations_, results});
   return results;
 }
 
-EagerObserver::Arrays EagerObserver::run_alone(const OpCall& call, const Arrays& operands) {
-  // Operands that are the same array are one input: a program may not be handed a buffer twice on every plugin.
-  Graph single;
-  Arrays arguments;
-  std::vector<Value> inputs;
+EagerObserver::Arrays EagerObserver::run_alone(const OpCall& call, const Operands& operands) {
+  Single single(executor_);
   std::vector<Value> values;
-  for (const Array& operand : operands) {
-    size_t i = 0;
-    while (i < arguments.size() && !arguments[i].same(operand)) ++i;
-    if (i == arguments.size()) {
-      arguments.push_back(operand);
-      inputs.push_back(single.input(operand.type(), fmt::format("x{}", i), operand.placement()));
-    }
-    values.push_back(inputs[i]);
+  for (const Operand& o : operands) {
+    values.push_back(o.generator ? single.generated(*o.generator, o.type) : single.input(o.array));
   }
-  single.set_outputs(single.append(call.op, call.attributes, values, call.regions, call.declared));
-  return executor_.call(single, std::move(arguments));
+  return single.run(single.graph().append(call.op, call.attributes, values, call.regions, call.declared));
 }
 
-Array EagerObserver::fill(const OpCall& call) {
-  const TensorType& type = call.declared[0];
-  const TensorType scalar{type.dtype, {}};
-  const double number = splat_value(call.attributes);
-  const Placement everywhere = replicated(executor_.mesh());
-  const Array value = to_device(executor_.devices(), HostTensor::from_doubles(scalar, {{number}}), everywhere);
-  if (type.rank() == 0) return value;
-  Graph single;
-  single.set_outputs({broadcast(single.input(scalar, "value", everywhere), type.dims, {})});
-  return executor_.call(single, {value})[0];
+Array EagerObserver::data_of(const Operand& operand) {
+  if (!operand.generator) return operand.array;
+  Single single(executor_);
+  return single.run({single.generated(*operand.generator, operand.type)})[0];
 }
 
-EagerObserver::Arrays EagerObserver::run_region(const Graph& region, const Arrays& inputs) {
-  std::vector<Array> values(static_cast<size_t>(region.value_count()));
+EagerObserver::Operands EagerObserver::run_region(const Graph& region, const Operands& inputs) {
+  Operands values(static_cast<size_t>(region.value_count()));
   for (size_t i = 0; i < inputs.size(); ++i) values[region.inputs()[i]] = inputs[i];
   for (NodeId id = 0; id < region.node_count(); ++id) {
     const Node& node = region.node(id);
     if (node.op == &input_op) continue;
-    Arrays operands;
+    if (node.op->generator) {
+      values[node.results[0]] = {{}, &node, region.type(node.results[0])};
+      continue;
+    }
+    Operands operands;
     for (ValueId v : node.operands) operands.push_back(values[v]);
     const Arrays results = run(region.call(id), node, operands);
-    for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = results[i];
+    for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = {results[i], nullptr, {}};
   }
-  Arrays outputs;
+  Operands outputs;
   for (ValueId v : region.outputs()) outputs.push_back(values[v]);
   return outputs;
 }
 
-EagerObserver::Arrays EagerObserver::run_scan(const OpCall& call, const Arrays& operands) {
+EagerObserver::Arrays EagerObserver::run_scan(const OpCall& call, const Operands& operands) {
   const ScanAttributes& a = scan_attributes(call.attributes);
   const auto first_carry = operands.begin() + a.consts;
   const auto first_x = first_carry + a.carries;
-  Arrays carries(first_carry, first_x);
+  Operands carries(first_carry, first_x);
+  Arrays xs;
+  for (auto x = first_x; x != operands.end(); ++x) xs.push_back(data_of(*x));
   std::vector<Arrays> ys(call.declared.size() - static_cast<size_t>(a.carries), Arrays(static_cast<size_t>(a.length)));
   for (int64_t step = 0; step < a.length; ++step) {
     const int64_t at = a.reverse ? a.length - 1 - step : step;
-    Arrays inputs(operands.begin(), first_carry);
+    Operands inputs(operands.begin(), first_carry);
     inputs.insert(inputs.end(), carries.begin(), carries.end());
-    for (auto x = first_x; x != operands.end(); ++x) inputs.push_back(slice(*x, at));
+    for (const Array& x : xs) inputs.push_back({slice(x, at), nullptr, {}});
     iterations_.push_back(at);
-    const Arrays outputs = run_region(*call.regions[0], inputs);
+    const Operands outputs = run_region(*call.regions[0], inputs);
     iterations_.pop_back();
     carries.assign(outputs.begin(), outputs.begin() + a.carries);
-    for (size_t i = 0; i < ys.size(); ++i) ys[i][at] = outputs[a.carries + i];
+    for (size_t i = 0; i < ys.size(); ++i) ys[i][at] = data_of(outputs[a.carries + i]);
   }
-  Arrays results = carries;
+  Arrays results;
+  for (const Operand& carry : carries) results.push_back(data_of(carry));
   for (size_t i = 0; i < ys.size(); ++i) {
     if (a.length > 0) {
       results.push_back(stack(ys[i]));

@@ -8,9 +8,13 @@
 //   Value y = tanh(x);
 //   eager.read(y);
 //
-// The number of a splat is an argument of its program, so that a program is found in the cache when only a learning
-// rate changes. Nothing that was computed is freed before the observer goes, unless by release(): a vjp may read any
-// value of the forward.
+// A splat or an iota does not run: it is part of the program of each op that reads it, so that it is placed as its
+// neighbours are. The number of a splat is an argument there, so that the program is found in the cache when only a
+// learning rate changes.
+//
+// The data of a value is freed with its last Tensor, but what the vjp of an op reads is kept while a gradient may come
+// to that op (runtime/liveness.h); values that no Tensor ever held stay until the observer goes. A value that is read
+// again after all, by a plain Value of it, is computed again.
 #pragma once
 
 #include <functional>
@@ -20,6 +24,7 @@
 
 #include "ir/graph.h"
 #include "runtime/executor.h"
+#include "runtime/liveness.h"
 
 namespace tethys {
 
@@ -38,7 +43,7 @@ struct EagerOptions {
   // Runs scans iteration by iteration and the bodies of checkpoints op by op, to find the op that went wrong. Otherwise
   // each is one program.
   bool unroll = false;
-  // Sees each op that has run.
+  // Sees each op that has run, and of what is computed again only the first time.
   std::function<void(const EagerStep&)> inspect = nullptr;
 };
 
@@ -54,23 +59,33 @@ class EagerObserver : public GraphObserver {
   void bind_input(const Value& value, Array array);
 
   // The data of a value. InternalError if it has none.
-  const Array& array(const Value& value) const;
+  const Array& array(const Value& value);
   HostTensor read(const Value& value) override;
-  // Frees the data of a value that nothing reads any more.
-  void release(const Value& value);
 
   void appended(Graph& graph, NodeId node) override;
-  void dropped(const Value&) override {}
+  void dropped(const Value& value) override;
 
  private:
   using Arrays = std::vector<Array>;
+  // A value as an op takes it: data, or the generator that the op's program makes it with.
+  struct Operand {
+    Array array;
+    const Node* generator = nullptr;
+    TensorType type;
+  };
+  using Operands = std::vector<Operand>;
 
-  // All take the arrays of a node's operands and return those of its results.
-  Arrays run(const OpCall& call, const Node& node, const Arrays& operands);
-  Arrays run_alone(const OpCall& call, const Arrays& operands);
-  Arrays run_scan(const OpCall& call, const Arrays& operands);
-  Arrays run_region(const Graph& region, const Arrays& inputs);
-  Array fill(const OpCall& call);
+  bool has_data(ValueId value) const { return arrays_.contains(value); }
+  Operand operand(ValueId value);
+  void run_node(NodeId node);
+  void run_again(ValueId value);
+
+  // These return the results of a node or region.
+  Arrays run(const OpCall& call, const Node& node, const Operands& operands);
+  Arrays run_alone(const OpCall& call, const Operands& operands);
+  Arrays run_scan(const OpCall& call, const Operands& operands);
+  Operands run_region(const Graph& region, const Operands& inputs);
+  Array data_of(const Operand& operand);
   // One slice of an array of stacked ones, and the reverse.
   Array slice(const Array& stacked, int64_t index);
   Array stack(const Arrays& slices);
@@ -78,7 +93,9 @@ class EagerObserver : public GraphObserver {
   Executor& executor_;
   Graph& graph_;
   EagerOptions options_;
+  Liveness liveness_;
   std::map<ValueId, Array> arrays_;
+  bool again_ = false;  // what runs has run before
   std::vector<int64_t> iterations_;
 };
 

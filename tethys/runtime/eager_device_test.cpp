@@ -9,6 +9,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/registry.h"
 #include "ops/shape/splat.h"
+#include "ops/tensor.h"
 #include "runtime/eager.h"
 #include "runtime/testing.h"
 #include "transforms/grad.h"
@@ -195,17 +196,84 @@ TEST(Eager, ErrorsNameTheOpAndItsModule) {
   }
 }
 
-TEST(Eager, WhatIsReleasedIsFreed) {
-  Executor executor(client(), Mesh(), {}, {.mode = Mode::Eager});
+// A graph that runs as it is recorded, on one input of kX.
+struct Session {
+  explicit Session(int64_t devices = 1) : executor(client(), mesh_of(devices), {}, {.mode = Mode::Eager}) {
+    eager.bind_input(x.value(), put(executor, kX, devices == 1 ? Placement{} : Placement{shard(0)}));
+  }
+  int64_t live() const { return executor.ledger().live(pjrt::MemoryKind::Default); }
+
+  Executor executor;
   Graph graph;
-  EagerObserver eager(executor, graph);
-  const Value x = graph.input(kX.type(), "x");
-  eager.bind_input(x, put(executor, kX, {}));
-  const Value y = negate(x);
-  EXPECT_EQ(executor.ledger().live(pjrt::MemoryKind::Default), 64);
-  eager.release(y);
-  EXPECT_EQ(executor.ledger().live(pjrt::MemoryKind::Default), 32);
-  EXPECT_THROW(eager.read(y), InternalError);
+  EagerObserver eager{executor, graph};
+  Tensor x = graph.input(kX.type(), "x");
+};
+
+TEST(Eager, AChainOfDroppedResultsHoldsTheInputAndTheLast) {
+  Session session;
+  Tensor y = session.x;
+  for (int i = 0; i < 100; ++i) {
+    y = y + 1;
+    EXPECT_LE(session.live(), 2 * 32 + 8);  // and the number that was added
+  }
+  EXPECT_EQ(session.eager.read(y.value()), HostTensor::of<double>({4}, {100.5, 99, 102, 100}));
+  EXPECT_LE(session.executor.ledger().peak(), 4 * 32);
+}
+
+TEST(Eager, WhatAVjpReadsIsKeptUntilTheEndOfItsChainIsDropped) {
+  Session session;
+  {
+    Tensor y = session.x;
+    for (int i = 0; i < 10; ++i) y = tanh(y);
+    EXPECT_EQ(session.live(), 11 * 32);
+    const Value wrt[] = {session.x.value()};
+    const auto g = gradients(sum(y).value(), wrt, {});
+    double expected = 1, t = 0.5;
+    for (int i = 0; i < 10; ++i) t = std::tanh(t), expected *= 1 - t * t;
+    EXPECT_NEAR(session.eager.read(*g[0]).to_doubles()[0], expected, 1e-15);
+  }
+  Session other;
+  {
+    Tensor y = other.x;
+    for (int i = 0; i < 10; ++i) y = tanh(y);
+  }
+  EXPECT_EQ(other.live(), 32);
+}
+
+TEST(Eager, AFreedValueThatIsReadAfterAllIsComputedAgain) {
+  Session session;
+  Value y;
+  {
+    const Tensor twice = session.x + session.x;
+    y = (twice + twice).value();
+  }
+  EXPECT_EQ(session.live(), 32);
+  const int64_t compiles = session.executor.counters().compiles;
+  EXPECT_EQ(session.eager.read(negate(y)).to_doubles(), (std::vector<double>{-2, 4, -8, 0}));
+  EXPECT_EQ(session.executor.counters().compiles, compiles + 1);  // of negate
+}
+
+TEST(Eager, NumbersAndZerosAreShardedAsWhatTheyMeet) {
+  Session session(4);
+  const Value x = session.x.value();
+  for (const double number : {0.0, 2.0}) {
+    const Value y = add(x, splat(session.graph, x.type(), number));
+    EXPECT_EQ(session.eager.array(y).placement(), Placement{shard(0)});
+    EXPECT_EQ(read_shard(session.eager.array(y), 2), HostTensor::of<double>({1}, {2 + number}));
+  }
+  const Value counted = multiply(x, iota(session.graph, x.type(), 0));
+  EXPECT_EQ(session.eager.array(counted).placement(), Placement{shard(0)});
+  EXPECT_EQ(session.eager.read(counted), HostTensor::of<double>({4}, {0, -1, 4, 0}));
+  const Value ones = splat(session.graph, x.type(), 1);
+  EXPECT_EQ(session.eager.read(ones), HostTensor::of<double>({4}, {1, 1, 1, 1}));
+}
+
+TEST(Eager, AZeroStaysPartialWithThePartialThatItMeets) {
+  Session session(4);
+  const Value sum = reduce_sum(session.x.value(), {0});
+  const Value total = add(splat(session.graph, sum.type(), 0), sum);
+  EXPECT_EQ(session.eager.array(total).placement(), Placement{partial()});
+  EXPECT_EQ(number(session.eager.read(total)), 1.5);
 }
 
 }  // namespace
