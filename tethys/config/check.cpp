@@ -56,6 +56,11 @@ void check_training(const Config& config) {
   if (!config.get_strings("data.text").empty() && !config.get_string("data.tokens").empty()) {
     user_error("{} and {} are both set; a run reads one of them", config.cite("data.text"), config.cite("data.tokens"));
   }
+  const bool holds_out = config.get_float("data.holdout") > 0 || !config.get_string("data.tokens").empty();
+  if (config.get_bool("validation.enable") && !holds_out) {
+    user_error("{} needs documents that are held out, and {}; hold out a share, such as --data.holdout 0.01",
+               config.cite("validation.enable"), config.cite("data.holdout"));
+  }
 }
 
 // Outside of the run's folder, or in the place of its files, a run would end another's or fail at its first save.

@@ -12,6 +12,15 @@ namespace {
 const Origin kRecipe{Origin::Source::Recipe, "r.toml:3"};
 const Origin kFlag{Origin::Source::Flag, "--flag"};
 
+// The complaint when a recipe sets the names to the values.
+std::string complaint(const std::vector<std::pair<std::string, OptionValue>>& values) {
+  return user_error_of([&] {
+    Config config;
+    for (const auto& [name, value] : values) config.set(name, value, kRecipe);
+    check_config(config);
+  });
+}
+
 TEST(Config, StartsAtTheDefaultsWhichAreAConsistentModel) {
   const Config config;
   EXPECT_EQ(config.get_int("model.dim"), 256);
@@ -37,14 +46,14 @@ TEST(Config, ALosingValueIsCheckedAllTheSame) {
   Config config;
   config.set("training.steps", int64_t{5}, kFlag);
   EXPECT_EQ(user_error_of([&] { config.set("training.steps", int64_t{0}, kRecipe); }),
-            "r.toml:3: training.steps is 0, expected an int, at least 1");
+            "r.toml:3: training.steps is 0, expected an int, at least 1 and at most 1000000000");
 }
 
 TEST(Config, AnUnknownNameOrAnotherTypeIsABugOfTheReader) {
   Config config;
   EXPECT_THROW(config.get_int("training.stepz"), InternalError);
   EXPECT_THROW(config.get_float("training.steps"), InternalError);
-  EXPECT_THROW(config.get_ints("data.text"), InternalError);
+  EXPECT_THROW(config.get_string("data.text"), InternalError);
   EXPECT_THROW(config.origin("nothing"), InternalError);
   EXPECT_THROW(config.set("nothing", true, kFlag), InternalError);
 }
@@ -63,6 +72,16 @@ TEST(Config, ACommandsOwnOptionsStandBesideTheTable) {
   EXPECT_EQ(config.get_int("training.seq_len"), 2048);
 }
 
+// Beyond these, sizes overflow or a model takes hours to be recorded.
+TEST(OptionTable, EveryCountOfAModelOrAStepHasAnUpperLimit) {
+  for (const Option& option : option_table()) {
+    const bool sizes = section_of(option) == "model" || section_of(option) == "training";
+    if (option.type != OptionType::Int || !sizes) continue;
+    EXPECT_LT(option.range.high, 1e12) << option.name;
+    EXPECT_EQ(complaint({{option.name, int64_t{1} << 40}}).substr(0, 10), "r.toml:3: ") << option.name;
+  }
+}
+
 TEST(Nearest, FindsTheNameBehindATypingMistakeOrAWrongSection) {
   const Config config(with_training_options({bool_option("dry_run", false, "")}));
   EXPECT_EQ(nearest_key(config, "training.stpes"), "training.steps");
@@ -72,13 +91,6 @@ TEST(Nearest, FindsTheNameBehindATypingMistakeOrAWrongSection) {
   EXPECT_EQ(nearest_flag(config, "dryrun"), "--dry-run");
   EXPECT_EQ(nearest_flag(config, "modee"), "--graph.mode");
   EXPECT_EQ(nearest_flag(Config(std::vector<Option>()), "x"), "");
-}
-
-// The complaint of check_config when the names are set to the values by a recipe.
-std::string complaint(const std::vector<std::pair<std::string, OptionValue>>& values) {
-  Config config;
-  for (const auto& [name, value] : values) config.set(name, value, kRecipe);
-  return user_error_of([&] { check_config(config); });
 }
 
 TEST(CheckConfig, HeadsMustDivide) {
@@ -126,6 +138,13 @@ TEST(CheckConfig, OtherCombinationsThatMakeNoSense) {
   EXPECT_EQ(complaint({{"device.compile_options", std::vector<std::string>{"xla_fast"}}}),
             "r.toml:3: compile option \"xla_fast\" is not of the form NAME=VALUE");
   EXPECT_NE(complaint({{"optimizer.groups", std::vector<std::string>{"**.bias"}}}), "no error");
+}
+
+TEST(CheckConfig, ValidationNeedsDocumentsThatAreHeldOut) {
+  EXPECT_EQ(complaint({{"validation.enable", true}, {"data.holdout", 0.0}}),
+            "validation.enable = true (r.toml:3) needs documents that are held out, and data.holdout = 0.0 (r.toml:3); "
+            "hold out a share, such as --data.holdout 0.01");
+  EXPECT_EQ(complaint({{"validation.enable", true}}), "no error");
 }
 
 TEST(CheckConfig, CheckpointsStayInsideTheOutputFolderAndBesideItsFiles) {

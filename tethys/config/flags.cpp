@@ -1,9 +1,12 @@
 #include "config/flags.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "config/config.h"
@@ -16,6 +19,16 @@ struct Flag {
   const Option* option = nullptr;
   std::optional<std::string> value;
 };
+
+[[noreturn]] void unknown_flag(const Config& config, const std::string& given, const std::string& name) {
+  std::vector<std::string> inside;
+  for (const Option& option : config.options()) {
+    if (section_of(option) == name) inside.push_back(flag_of(option));
+  }
+  if (!inside.empty()) user_error("{} is a section; its flags are {}", given, fmt::join(inside, ", "));
+  const std::string nearest = nearest_flag(config, name);
+  user_error("unknown flag {}{}", given, nearest.empty() ? "" : "; the nearest is " + nearest);
+}
 
 // The negative of a flag is one only if the flag itself is known.
 Flag read_flag(const Config& config, const std::string& argument) {
@@ -39,10 +52,7 @@ Flag read_flag(const Config& config, const std::string& argument) {
       flag.value = "false";
     }
   }
-  if (flag.option == nullptr) {
-    const std::string nearest = nearest_flag(config, name);
-    user_error("unknown flag {}{}", flag.given, nearest.empty() ? "" : "; the nearest is " + nearest);
-  }
+  if (flag.option == nullptr) unknown_flag(config, flag.given, name);
   return flag;
 }
 

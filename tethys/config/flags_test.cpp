@@ -99,12 +99,19 @@ TEST(Flags, AnUnknownFlagNamesTheNearest) {
   EXPECT_NE(refusal({"--h"}), "no error");
 }
 
+TEST(Flags, ASectionIsNoFlagAndListsItsOwn) {
+  EXPECT_THAT(refusal({"--lr_scheduler", "5"}),
+              testing::StartsWith("--lr_scheduler is a section; its flags are --lr_scheduler.warmup_steps, "));
+}
+
 TEST(Flags, AMissingOrWrongValueIsNamed) {
-  EXPECT_EQ(refusal({"--training.steps"}), "--training.steps needs a value: an int, at least 1");
-  EXPECT_EQ(refusal({"--training.steps", "--resume"}), "--training.steps needs a value: an int, at least 1");
+  EXPECT_EQ(refusal({"--training.steps"}), "--training.steps needs a value: an int, at least 1 and at most 1000000000");
+  EXPECT_EQ(refusal({"--training.steps", "--resume"}),
+            "--training.steps needs a value: an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal({"--training.steps", "many"}),
-            "--training.steps: training.steps is \"many\", expected an int, at least 1");
-  EXPECT_EQ(refusal({"--training.steps=0"}), "--training.steps: training.steps is 0, expected an int, at least 1");
+            "--training.steps: training.steps is \"many\", expected an int, at least 1 and at most 1000000000");
+  EXPECT_EQ(refusal({"--training.steps=0"}),
+            "--training.steps: training.steps is 0, expected an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal({"--mode", "fast"}),
             "--mode: graph.mode is \"fast\", expected one of eager, deferred, compile, graph");
   EXPECT_EQ(refusal({"--resume=maybe"}), "--resume: resume is \"maybe\", expected true or false");
@@ -112,7 +119,7 @@ TEST(Flags, AMissingOrWrongValueIsNamed) {
 
 TEST(Flags, OnlyASwitchHasANegative) {
   EXPECT_EQ(refusal({"--no-training.steps"}),
-            "--no-training.steps: training.steps is no switch; it takes an int, at least 1");
+            "--no-training.steps: training.steps is no switch; it takes an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal({"--no-resume=true"}), "--no-resume takes no value; write --resume=true");
 }
 

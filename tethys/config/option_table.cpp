@@ -6,8 +6,15 @@
 namespace tethys {
 namespace {
 
-// More than any cluster has, and small enough that products of degrees do not overflow.
+// More than any cluster or model has, and small enough that few products of them overflow: set_up checks those.
 constexpr double kMostDevices = 65536;
+constexpr double kMostLayers = 10000;
+constexpr double kMostHeads = 65536;
+constexpr double kWidest = 1 << 20;
+constexpr double kLongest = 1 << 24;  // tokens of a row
+constexpr double kMostTokenIds = 1 << 24;
+constexpr double kMostRows = 1 << 20;  // of a device
+constexpr double kMostSteps = 1e9;     // a device counts them in 32 bits
 
 using Options = std::vector<Option>;
 
@@ -19,13 +26,14 @@ Option with_alias(Option option, std::string alias) {
 Options model_options() {
   return {
       enum_option("model.name", "llama3", {"llama3"}, "the architecture"),
-      int_option("model.dim", 256, at_least(1), "width of the residual stream"),
-      int_option("model.n_layers", 6, at_least(1), "number of blocks"),
-      int_option("model.n_heads", 16, at_least(1), "number of query heads"),
-      int_option("model.n_kv_heads", 16, at_least(1), "number of key and value heads, shared by groups of query heads"),
-      int_option("model.ffn_dim", 768, at_least(1), "width inside the feed-forward"),
-      int_option("model.vocab_size", 2048, at_least(1), "number of token ids"),
-      int_option("model.context_length", 131072, at_least(1), "longest sequence that the model takes"),
+      int_option("model.dim", 256, between(1, kWidest), "width of the residual stream"),
+      int_option("model.n_layers", 6, between(1, kMostLayers), "number of blocks"),
+      int_option("model.n_heads", 16, between(1, kMostHeads), "number of query heads"),
+      int_option("model.n_kv_heads", 16, between(1, kMostHeads),
+                 "number of key and value heads, shared by groups of query heads"),
+      int_option("model.ffn_dim", 768, between(1, kWidest), "width inside the feed-forward"),
+      int_option("model.vocab_size", 2048, between(1, kMostTokenIds), "number of token ids"),
+      int_option("model.context_length", 131072, between(1, kLongest), "longest sequence that the model takes"),
       float_option("model.norm_eps", 1e-5, above(0), "epsilon of RMSNorm"),
       bool_option("model.tie_embeddings", false, "use the embedding as output projection too"),
       float_option("model.rope_theta", 500000, above(0), "base of the rotary frequencies"),
@@ -35,16 +43,16 @@ Options model_options() {
                    "turns within the original length up to which a frequency is slowed in full"),
       float_option("model.rope_scaling_high", 4, above(0),
                    "turns within the original length from which a frequency stays as it is"),
-      int_option("model.rope_scaling_original_length", 8192, at_least(1), "context length before scaling"),
+      int_option("model.rope_scaling_original_length", 8192, between(1, kLongest), "context length before scaling"),
   };
 }
 
 Options training_options() {
   return {
-      int_option("training.steps", 10000, at_least(1), "number of optimizer steps"),
-      int_option("training.seq_len", 2048, at_least(1), "tokens in a row"),
-      int_option("training.local_batch_size", 8, at_least(1), "rows per data-parallel rank and microbatch"),
-      int_option("training.global_batch_size", -1, at_least_or(1, -1),
+      int_option("training.steps", 10000, between(1, kMostSteps), "number of optimizer steps"),
+      int_option("training.seq_len", 2048, between(1, kLongest), "tokens in a row"),
+      int_option("training.local_batch_size", 8, between(1, kMostRows), "rows per data-parallel rank and microbatch"),
+      int_option("training.global_batch_size", -1, {.low = 1, .high = kMostRows * kMostDevices, .also = -1},
                  "rows per step over all ranks, reached by gradient accumulation; -1: one microbatch per rank"),
       float_option("training.max_norm", 1.0, above(0), "global gradient norm above which gradients are scaled down"),
       enum_option("training.dtype", "float32", {"float32", "bfloat16", "float64"},
@@ -67,7 +75,7 @@ Options optimizer_options() {
       text_list_option(
           "optimizer.groups", {},
           "parameter groups, the first match wins: \"GLOB: lr_scale=S weight_decay=W\", either may be absent"),
-      int_option("lr_scheduler.warmup_steps", 200, at_least(0), "steps of linear warm-up"),
+      int_option("lr_scheduler.warmup_steps", 200, between(0, kMostSteps), "steps of linear warm-up"),
       float_option("lr_scheduler.decay_ratio", -1, {.low = 0, .high = 1, .also = -1},
                    "share of the steps that decay; -1: all after the warm-up"),
       enum_option("lr_scheduler.decay_type", "linear", {"linear", "sqrt", "cosine"}, "shape of the decay"),

@@ -103,9 +103,11 @@ TEST(Recipe, AnAliasIsNoKey) {
 
 TEST(Recipe, AValueOfAnotherTypeOrOutOfRangeIsRefused) {
   EXPECT_EQ(refusal("[training]\nsteps = \"ten\"\n"),
-            "r.toml:2: training.steps is \"ten\", expected an int, at least 1");
-  EXPECT_EQ(refusal("[training]\nsteps = 1.5\n"), "r.toml:2: training.steps is 1.5, expected an int, at least 1");
-  EXPECT_EQ(refusal("[training]\nsteps = 0\n"), "r.toml:2: training.steps is 0, expected an int, at least 1");
+            "r.toml:2: training.steps is \"ten\", expected an int, at least 1 and at most 1000000000");
+  EXPECT_EQ(refusal("[training]\nsteps = 1.5\n"),
+            "r.toml:2: training.steps is 1.5, expected an int, at least 1 and at most 1000000000");
+  EXPECT_EQ(refusal("[training]\nsteps = 0\n"),
+            "r.toml:2: training.steps is 0, expected an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal("[optimizer]\nlr = nan\n"), "r.toml:2: optimizer.lr is nan, expected a number, at least 0");
   EXPECT_EQ(refusal("[graph]\nscan_layers = 1\n"), "r.toml:2: graph.scan_layers is 1, expected true or false");
   EXPECT_EQ(refusal("[graph]\nremat = \"some\"\n"),
@@ -114,9 +116,9 @@ TEST(Recipe, AValueOfAnotherTypeOrOutOfRangeIsRefused) {
   EXPECT_EQ(refusal("[data]\ntext = [\"a\", 1]\n"),
             "r.toml:2:1: data.text is a list of mixed or nested values, expected a list of texts");
   EXPECT_EQ(refusal("[training.steps]\nx = 1\n"),
-            "r.toml:1:11: training.steps is a table, expected an int, at least 1");
+            "r.toml:1:11: training.steps is a table, expected an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal("[training]\nsteps = 2020-01-01\n"),
-            "r.toml:2:1: training.steps is a date or time, expected an int, at least 1");
+            "r.toml:2:1: training.steps is a date or time, expected an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal("training = 1\n"), "r.toml:1:1: training is a section, expected [training] and its keys");
 }
 

@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "config/parameter_group.h"
 #include "models/registry.h"
+#include "train/sizes.h"
 
 namespace tethys {
 namespace {
@@ -50,6 +51,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   setup.mesh = mesh_of(setup.degrees);
   const StepRows rows = step_rows_of(config, setup.degrees);
   setup.shape = {rows.accumulation, rows.rows, config.get_int("training.seq_len")};
+  check_sizes(config, setup.shape);
   setup.precision = precision_of(config);
   const Architecture& architecture = find_architecture(config.get_string("model.name"));
   setup.model = architecture.configure(config)->build();
