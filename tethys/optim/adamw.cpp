@@ -1,7 +1,8 @@
 #include "optim/adamw.h"
 
+#include <cmath>
+
 #include "config/config.h"
-#include "ops/shape/splat.h"
 
 namespace tethys {
 
@@ -12,9 +13,16 @@ AdamW adamw_of(const Config& config) {
 }
 
 AdamWStep adamw_step(const AdamW& adamw, const Tensor& step, const Tensor& learning_rate) {
-  const Tensor t = cast(step, learning_rate.dtype()) + 1;
-  auto correction = [&](double beta) { return 1 - power(full_like(t, beta), t); };
-  return {learning_rate, correction(adamw.beta1), sqrt(correction(adamw.beta2))};
+  const Tensor lr = cast(learning_rate, wide(learning_rate.dtype()));
+  const Tensor t = cast(step, lr.dtype()) + 1;
+  // 1 − β^t = −expm1(t · log β) = 2u / (1 + u) with u = tanh(−t/2 · log β): where β^t is near 1, the difference itself
+  // would keep few of its digits.
+  auto correction = [&](double beta) {
+    if (beta == 0) return full_like(lr, 1);
+    const Tensor u = tanh(t * (-0.5 * std::log(beta)));
+    return 2 * u / (1 + u);
+  };
+  return {lr, correction(adamw.beta1), sqrt(correction(adamw.beta2))};
 }
 
 Moments adamw_moments(const AdamW& adamw, const Moments& before, const Tensor& gradient) {
