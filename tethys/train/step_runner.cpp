@@ -36,6 +36,7 @@ StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup) : executo
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
   Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases);
   notes_ = program.notes;
+  waits_ = program.waits;
   program_ = std::async(std::launch::async, [&executor, program = std::move(program)] {
                return executor.compile(program);
              }).share();

@@ -42,6 +42,9 @@ class StepRunner {
   // What could not stay sharded in the step, a line each.
   const std::vector<std::string>& notes() const { return notes_; }
 
+  // What the step waits for: Program::waits; "" in eager mode.
+  const std::string& waits() const { return waits_; }
+
  private:
   StepOutcome run_program(TrainingState& state, std::vector<Array> arguments);
   StepOutcome run_eagerly(TrainingState& state, const std::vector<Array>& arguments);
@@ -50,6 +53,7 @@ class StepRunner {
   const TrainingSetup& setup_;
   std::shared_future<std::shared_ptr<const CompiledProgram>> program_;  // of graph mode
   std::vector<std::string> notes_;
+  std::string waits_;
 };
 
 // The arguments of a step in the order of its inputs: the state, then what `feed` brings.
