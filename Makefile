@@ -1,6 +1,6 @@
 # The bare call lists the targets. Every target that needs it runs the set-up first, which does nothing when all is there.
 .DEFAULT_GOAL := help
-.PHONY: help setup build train test test-quick bench fmt lint tidy asan golden docs
+.PHONY: help setup build train test test-quick soak bench fmt lint tidy asan golden docs
 MAKEFLAGS += --no-print-directory
 RELEASE := build/release
 
@@ -25,6 +25,10 @@ test-quick: setup ## the tests that need no plugin
 	@scripts/build release quick_tests
 	@scripts/test $(RELEASE) quick
 
+soak: setup ## kill a training run at every operation of a save and at 200 random moments; minutes
+	@scripts/build release soak
+	@$(RELEASE)/soak .deps/plugins/default.so
+
 asan: setup ## the tests that need no plugin, under AddressSanitizer and UBSan
 	@scripts/build asan quick_tests
 	@scripts/test build/asan quick
@@ -36,6 +40,7 @@ golden: setup ## rewrite the golden files from what the program emits now; read 
 bench: setup ## speed, side by side with other systems
 	@scripts/build release
 	@benchmarks/run
+	@benchmarks/tokenizer
 
 lint: setup ## format, include arrows, lengths of files, shell syntax
 	@scripts/lint

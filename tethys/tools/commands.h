@@ -8,7 +8,10 @@ namespace tethys {
 extern const Command kTrainCommand;
 extern const Command kGenerateCommand;
 extern const Command kInspectCommand;
+extern const Command kCheckpointVerifyCommand;
+extern const Command kCheckpointListCommand;
 extern const Command kConfigCommand;
+extern const Command kDoctorCommand;
 extern const Command kTokenizerTrainCommand;
 extern const Command kTokenizerEncodeCommand;
 extern const Command kTokenizerDecodeCommand;

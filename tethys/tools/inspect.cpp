@@ -1,14 +1,15 @@
-// tethys inspect: what a recipe's model is made of. Needs no device.
+// tethys inspect: what a recipe's model is made of, or what tensors lie in files. Needs no device.
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
 #include <cctype>
 
+#include "base/number.h"
 #include "config/recipe.h"
 #include "ops/tensor.h"
 #include "tools/commands.h"
 #include "tools/locations.h"
-#include "train/console.h"
+#include "tools/stored_tensors.h"
 #include "train/machine.h"
 #include "train/setup.h"
 
@@ -83,8 +84,12 @@ std::string memory_table(const TrainingSetup& setup) {
 
 int run(Invocation& invocation) {
   Config& config = invocation.config;
-  const std::string name = load_recipe(config, single_argument(invocation, kInspectCommand, "the recipe"),
-                                       recipes_folder(invocation.surroundings.executable));
+  const std::string& what = single_argument(invocation, kInspectCommand, "the recipe");
+  if (is_stored(what)) {
+    print_stored(invocation.surroundings.out, what);
+    return 0;
+  }
+  const std::string name = load_recipe(config, what, recipes_folder(invocation.surroundings.executable));
   check_config(config);
   const int64_t count = config.get_int("device.count");
   const TrainingSetup setup = set_up(config, count == -1 ? std::nullopt : std::optional(count));
@@ -107,10 +112,12 @@ int run(Invocation& invocation) {
 
 const Command kInspectCommand{
     "inspect",
-    "RECIPE [--section.option VALUE]…",
-    "print a model's parameters, memory and FLOPs; needs no device",
+    "RECIPE [--section.option VALUE]… | PATH",
+    "print a model's parameters, memory and FLOPs, or the tensors in files; needs no device",
     "  tethys inspect llama3_8b\n"
-    "  tethys inspect llama3_70b --parallelism.data_parallel_shard_degree 64     memory of each of 64 devices\n",
+    "  tethys inspect llama3_70b --parallelism.data_parallel_shard_degree 64     memory of each of 64 devices\n"
+    "  tethys inspect model.safetensors                                          names, dtypes, shapes and sizes\n"
+    "  tethys inspect outputs/llama3_debugmodel                                  those of a run's newest checkpoint\n",
     options,
     run,
 };

@@ -1,9 +1,13 @@
 #include "train/state.h"
 
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/nearest.h"
+#include "checkpoint/convert.h"
 #include "nn/initial_values.h"
 #include "ops/control/redistribute.h"
 #include "ops/shape/splat.h"
-#include "train/stored_state.h"
 
 namespace tethys {
 namespace {
@@ -69,21 +73,55 @@ TrainingState initial_state(Executor& executor, const TrainingSetup& setup, uint
 
 namespace {
 
+constexpr std::string_view kOptimizer = "optimizer.";
+
+using Excluded = std::function<bool(const std::string& name)>;
+
 // A checkpoint of another model is refused as a whole, also where the model is a part of it. The optimizer's tensors
-// are not looked at: a checkpoint of weights alone has none.
-void require_model(const Checkpoint& checkpoint, const TrainingSetup& setup) {
+// are not looked at: a checkpoint of weights alone has none. Nor are those that are not loaded.
+void require_model(const Checkpoint& checkpoint, const TrainingSetup& setup, bool convert, const Excluded& excluded) {
   std::map<std::string, TensorType> expected;
   append_types(expected, "", setup.store, setup.precision.storage);
   Manifest parameters = checkpoint.manifest();
-  std::erase_if(parameters.tensors, [](const auto& tensor) { return tensor.first.starts_with("optimizer."); });
+  const auto is_left_out = [&](const auto& entry) {
+    return entry.first.starts_with(kOptimizer) || (excluded && excluded(entry.first));
+  };
+  std::erase_if(parameters.tensors, is_left_out);
+  std::erase_if(expected, is_left_out);
+  for (auto& [name, type] : expected) {
+    const auto found = parameters.tensors.find(name);
+    if (convert && found != parameters.tensors.end() && is_convertible(found->second.type.dtype)) {
+      type.dtype = found->second.type.dtype;
+    }
+  }
   require_tensors(parameters, expected, checkpoint.path().string());
+}
+
+std::vector<Array> load_as_parameters(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup,
+                                      const LoadOptions& options) {
+  require_model(checkpoint, setup, options.convert, options.excluded);
+  return load_arrays(checkpoint, "", setup.store, setup.precision.storage, executor.devices(), ArrayKind::Parameter,
+                     options);
+}
+
+// Each pattern names something, or it is misspelt.
+void require_matches(const std::vector<std::string>& patterns, const TrainingSetup& setup) {
+  std::map<std::string, TensorType> types;
+  append_types(types, "", setup.store, setup.precision.storage);
+  std::vector<std::string> names;
+  for (const auto& [name, type] : types) names.push_back(name);
+  for (const std::string& pattern : patterns) {
+    const auto matches = [&](const std::string& name) { return glob_match(pattern, name); };
+    if (std::any_of(names.begin(), names.end(), matches)) continue;
+    user_error("checkpoint.exclude_from_loading: no parameter matches \"{}\"; the nearest is {}", pattern,
+               nearest_name(pattern, names));
+  }
 }
 
 }  // namespace
 
 std::vector<Array> load_parameters(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup) {
-  require_model(checkpoint, setup);
-  return load_arrays(checkpoint, "", setup.store, setup.precision.storage, executor.devices(), ArrayKind::Parameter);
+  return load_as_parameters(checkpoint, executor, setup, {.convert = true});
 }
 
 TrainingState load_state(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup) {
@@ -91,11 +129,22 @@ TrainingState load_state(Checkpoint& checkpoint, Executor& executor, const Train
     return load_arrays(checkpoint, prefix, setup.store, setup.precision.storage, executor.devices(),
                        ArrayKind::Optimizer);
   };
-  return {load_parameters(checkpoint, executor, setup), load("optimizer.m."), load("optimizer.v."),
+  return {load_as_parameters(checkpoint, executor, setup, {}), load("optimizer.m."), load("optimizer.v."),
           true_everywhere(executor)};
 }
 
-TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup) {
+TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup,
+                           const std::vector<std::string>& excluded, uint64_t seed) {
+  if (!excluded.empty()) {
+    require_matches(excluded, setup);
+    TrainingState state = initial_state(executor, setup, seed);
+    const auto is_excluded = [&](const std::string& name) {
+      return std::any_of(excluded.begin(), excluded.end(), [&](const auto& glob) { return glob_match(glob, name); });
+    };
+    state.parameters = load_as_parameters(checkpoint, executor, setup,
+                                          {.convert = true, .excluded = is_excluded, .kept = state.parameters});
+    return state;
+  }
   Graph graph;
   std::vector<Value> outputs;
   record_zeros(graph, setup.store, outputs);
@@ -106,12 +155,22 @@ TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const Tra
   return with_kinds(TrainingState::from(arrays, setup.store.size()));
 }
 
-std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup) {
+std::vector<PieceSource> weight_pieces_of(const TrainingState& state, const TrainingSetup& setup, Copied copied) {
   std::vector<PieceSource> pieces;
-  append_pieces(pieces, "", setup.store, state.parameters);
-  append_pieces(pieces, "optimizer.m.", setup.store, state.m);
-  append_pieces(pieces, "optimizer.v.", setup.store, state.v);
+  append_pieces(pieces, "", setup.store, state.parameters, copied);
   return pieces;
+}
+
+std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup, Copied copied) {
+  std::vector<PieceSource> pieces = weight_pieces_of(state, setup, copied);
+  append_pieces(pieces, "optimizer.m.", setup.store, state.m, copied);
+  append_pieces(pieces, "optimizer.v.", setup.store, state.v, copied);
+  return pieces;
+}
+
+bool has_weights_only(const Checkpoint& checkpoint) {
+  const auto& tensors = checkpoint.manifest().tensors;
+  return std::none_of(tensors.begin(), tensors.end(), [](const auto& t) { return t.first.starts_with(kOptimizer); });
 }
 
 }  // namespace tethys

@@ -7,6 +7,7 @@
 #include "checkpoint/store.h"
 #include "runtime/executor.h"
 #include "train/setup.h"
+#include "train/stored_state.h"
 
 namespace tethys {
 
@@ -24,15 +25,24 @@ TrainingState initial_state(Executor& executor, const TrainingSetup& setup, uint
 
 // All of it, as save_state left it.
 TrainingState load_state(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup);
-// Its parameters, with no momentum.
-TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup);
+// Its parameters, with no momentum; those whose name one of the globs matches keep their initial values, made from the
+// seed. UserError for a glob that matches none.
+TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup,
+                           const std::vector<std::string>& excluded = {}, uint64_t seed = 0);
 
-// The parameters alone, for what only runs the model.
+// The parameters alone, for what only runs the model. They may be of another floating-point dtype in the checkpoint.
 std::vector<Array> load_parameters(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup);
 
 // The `ok` of a state in which all went well.
 Array true_everywhere(Executor& executor);
 
-std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup);
+std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup,
+                                   Copied copied = Copied::Later);
+// The parameters alone.
+std::vector<PieceSource> weight_pieces_of(const TrainingState& state, const TrainingSetup& setup,
+                                          Copied copied = Copied::Later);
+
+// Whether a checkpoint holds parameters alone; a run cannot be resumed from it.
+bool has_weights_only(const Checkpoint& checkpoint);
 
 }  // namespace tethys

@@ -1,27 +1,52 @@
 #include "train/stored_state.h"
 
-#include <cstring>
+#include <algorithm>
+#include <utility>
 
 #include "base/error.h"
+#include "checkpoint/convert.h"
+#include "pjrt/event.h"
 
 namespace tethys {
 namespace {
 
-// What an array's shards are on the host, each read once and held until all its members are saved.
+// What an array's shards are on the host. Read one by one when they are asked for, and held until all members have
+// been saved; or copied before, all at once, and held to the end.
 class HostShards {
  public:
-  explicit HostShards(Array array, size_t members) : array_(std::move(array)), members_(members) {}
+  HostShards(Array array, size_t members) : array_(std::move(array)), members_(members) {}
 
-  // Copies the part of member number `member` out; `size` bytes at that place of the shard.
+  // Begins to copy the shard at this position; it is there when the event is done.
+  void copy(int64_t position, std::vector<pjrt::Event>& copies) {
+    Held& held = held_[position];
+    if (held.kept) return;
+    const pjrt::Buffer& buffer = array_.buffer(position);
+    held.size = static_cast<size_t>(buffer.type().bytes());
+    held.kept = std::make_unique_for_overwrite<std::byte[]>(held.size);
+    copies.push_back(buffer.copy_to_host({held.kept.get(), held.size}));
+  }
+  // After all the copies: the array is not needed any more.
+  void let_go() { array_ = Array(); }
+
+  // The bytes of a shard that was copied.
+  std::span<const std::byte> kept(int64_t position) const {
+    const Held& held = held_.at(position);
+    return {held.kept.get(), held.size};
+  }
+
+  // One use for each member.
   void with(int64_t position, const std::function<void(std::span<const std::byte>)>& use) {
     Held& held = held_[position];
+    if (held.kept) return use(kept(position));
     if (held.uses == 0) held.shard = read_shard(array_, position);
-    use(held.shard.bytes());
+    use(std::as_const(held.shard).bytes());
     if (++held.uses == members_) held_.erase(position);
   }
 
  private:
   struct Held {
+    std::unique_ptr<std::byte[]> kept;
+    size_t size = 0;
     HostTensor shard;
     size_t uses = 0;
   };
@@ -53,46 +78,88 @@ Bytes member_bytes(Bytes shard, size_t member, size_t members) {
   return shard.subspan(member * size, size);
 }
 
-void check_tensor(const Checkpoint& checkpoint, const std::string& name, const TensorType& expected) {
+void check_tensor(const Checkpoint& checkpoint, const std::string& name, const TensorType& expected, bool convert) {
   const auto& tensors = checkpoint.manifest().tensors;
   const auto found = tensors.find(name);
   if (found == tensors.end()) {
     user_error("{} has no tensor {} ({}); it is of another model, or holds no such state", checkpoint.path().string(),
                name, to_string(expected));
   }
-  if (found->second.type != expected) {
+  const TensorType& saved = found->second.type;
+  if (convert && saved.dims == expected.dims && is_convertible(saved.dtype) && is_convertible(expected.dtype)) return;
+  if (saved != expected) {
     user_error("{}: {} is {}, expected {}: the checkpoint is of another model or another training.dtype",
-               checkpoint.path().string(), name, to_string(found->second.type), to_string(expected));
+               checkpoint.path().string(), name, to_string(saved), to_string(expected));
   }
 }
 
 }  // namespace
 
+namespace {
+
+// The piece of one member that lies at one position.
+PieceSource piece_of(const std::string& name, const TensorType& type, const OwnedWindow& owned, const Mesh& mesh,
+                     const Placement& placement, const std::shared_ptr<HostShards>& shards, size_t member,
+                     size_t members, Copied copied) {
+  const Window from = stored_window(type.dims, placement, mesh, owned.position);
+  PieceSource piece{name, type, owned.window, {}, {}};
+  piece.read = [=](std::span<std::byte> out) {
+    shards->with(owned.position, [&](std::span<const std::byte> shard) {
+      copy_shared(size_of(type.dtype), from, member_bytes(shard, member, members), owned.window, out);
+    });
+  };
+  // Padding is at the ends: without any, or with rows of it alone, the piece is one run of the copy.
+  const std::optional<size_t> begin = run_within(size_of(type.dtype), owned.window, from);
+  if (copied == Copied::Now && begin) {
+    const size_t size = static_cast<size_t>(owned.window.elements()) * size_of(type.dtype);
+    piece.view = [=] { return member_bytes(shards->kept(owned.position), member, members).subspan(*begin, size); };
+  }
+  return piece;
+}
+
+}  // namespace
+
 void append_pieces(std::vector<PieceSource>& pieces, const std::string& prefix,
-                   const std::vector<StoredParameter>& store, const std::vector<Array>& arrays) {
+                   const std::vector<StoredParameter>& store, const std::vector<Array>& arrays, Copied copied) {
   require(store.size() == arrays.size(), "{} arrays for a store of {}", arrays.size(), store.size());
+  std::vector<std::shared_ptr<HostShards>> all;
+  std::vector<pjrt::Event> copies;
   for (size_t i = 0; i < store.size(); ++i) {
     const StoredParameter& stored = store[i];
     const Mesh& mesh = arrays[i].devices()->mesh();
     const size_t members = stored.members.size();
     const Placement placement = member_placement(stored);
-    const auto shards = std::make_shared<HostShards>(arrays[i], members);
+    const auto shards = all.emplace_back(std::make_shared<HostShards>(arrays[i], members));
     const std::vector<int64_t> addressable = mesh.addressable();
     for (size_t member = 0; member < members; ++member) {
       const TensorType type = member_type(stored, member, arrays[i].type().dtype);
       for (const OwnedWindow& owned : owned_windows(type.dims, placement, mesh)) {
         if (owned.position < addressable.front() || owned.position > addressable.back()) continue;
-        const Window from = stored_window(type.dims, placement, mesh, owned.position);
-        pieces.push_back({prefix + stored.members[member]->name(), type, owned.window,
-                          [shards, type, from, owned, member, members](std::span<std::byte> out) {
-                            shards->with(owned.position, [&](std::span<const std::byte> shard) {
-                              copy_shared(size_of(type.dtype), from, member_bytes(shard, member, members), owned.window,
-                                          out);
-                            });
-                          }});
+        if (copied == Copied::Now) shards->copy(owned.position, copies);
+        pieces.push_back(piece_of(prefix + stored.members[member]->name(), type, owned, mesh, placement, shards, member,
+                                  members, copied));
       }
     }
   }
+  pjrt::await_all(copies);
+  if (copied == Copied::Now) {
+    for (const auto& shards : all) shards->let_go();
+  }
+}
+
+std::vector<PieceSource> pieces_in(DType dtype, std::vector<PieceSource> pieces) {
+  for (PieceSource& piece : pieces) {
+    if (piece.type.dtype == dtype) continue;
+    const auto source = std::make_shared<const PieceSource>(std::move(piece));
+    const size_t size = static_cast<size_t>(source->window.elements()) * size_of(source->type.dtype);
+    piece = {source->name, {dtype, source->type.dims}, source->window, [source, size, dtype](std::span<std::byte> out) {
+               if (source->view) return convert(source->type.dtype, source->view(), dtype, out);
+               std::vector<std::byte> bytes(size);
+               source->read(bytes);
+               convert(source->type.dtype, bytes, dtype, out);
+             }};
+  }
+  return pieces;
 }
 
 void append_types(std::map<std::string, TensorType>& types, const std::string& prefix,
@@ -104,32 +171,61 @@ void append_types(std::map<std::string, TensorType>& types, const std::string& p
   }
 }
 
+namespace {
+
+// One member of a shard of a stack, into `out`.
+void load_member(Checkpoint& checkpoint, const std::string& name, const TensorType& type, const Window& window,
+                 std::span<std::byte> out) {
+  const std::optional<Window> real = intersect(window, whole(type.dims));
+  if (!real) return;  // all of it is padding
+  const DType saved = checkpoint.manifest().tensors.at(name).type.dtype;
+  if (*real == window && saved == type.dtype) return checkpoint.read(name, window, out);
+  const HostTensor read = checkpoint.read(name, *real);
+  HostTensor converted(TensorType{type.dtype, real->extent});
+  if (saved != type.dtype) convert(saved, read.bytes(), type.dtype, converted.bytes());
+  copy_shared(size_of(type.dtype), *real, saved == type.dtype ? read.bytes() : std::as_const(converted).bytes(), window,
+              out);
+}
+
+// The shard of an array that begins at this offset.
+HostTensor shard_at(const Array& array, const Dims& offset) {
+  for (const Shard& shard : unique_shards(array.type(), array.placement(), array.devices()->mesh())) {
+    if (shard.offset == offset) return read_shard(array, shard.position);
+  }
+  internal_error("an array {} with no shard at {}", to_string(array.type()), to_string(offset));
+}
+
+}  // namespace
+
 std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix,
                                const std::vector<StoredParameter>& store, DType dtype,
-                               const std::shared_ptr<const DeviceMesh>& devices, ArrayKind kind) {
+                               const std::shared_ptr<const DeviceMesh>& devices, ArrayKind kind,
+                               const LoadOptions& options) {
   std::vector<Array> arrays;
-  for (const StoredParameter& stored : store) {
+  for (size_t i = 0; i < store.size(); ++i) {
+    const StoredParameter& stored = store[i];
     const size_t members = stored.members.size();
+    std::vector<bool> loaded(members, true);
+    for (size_t member = 0; member < members; ++member) {
+      const std::string name = prefix + stored.members[member]->name();
+      loaded[member] = !(options.excluded && options.excluded(name));
+      if (loaded[member]) check_tensor(checkpoint, name, member_type(stored, member, dtype), options.convert);
+    }
+    const bool all = std::find(loaded.begin(), loaded.end(), false) == loaded.end();
     const auto part = [&](const Shard& shard) {
-      HostTensor local(TensorType{dtype, shard.extent});
+      HostTensor local = all ? HostTensor(TensorType{dtype, shard.extent}) : shard_at(options.kept.at(i), shard.offset);
       Window window{shard.offset, shard.extent};
       if (stored.stacked) {
         window.offset.erase(window.offset.begin());
         window.extent.erase(window.extent.begin());
       }
       for (size_t member = 0; member < members; ++member) {
-        const TensorType type = member_type(stored, member, dtype);
-        const std::string name = prefix + stored.members[member]->name();
-        const std::optional<Window> real = intersect(window, whole(type.dims));
-        if (!real) continue;  // all of it is padding
-        const HostTensor read = checkpoint.read(name, *real);
-        copy_shared(size_of(dtype), *real, read.bytes(), window, member_bytes(local.bytes(), member, members));
+        if (!loaded[member]) continue;
+        load_member(checkpoint, prefix + stored.members[member]->name(), member_type(stored, member, dtype), window,
+                    member_bytes(local.bytes(), member, members));
       }
       return local;
     };
-    for (size_t member = 0; member < members; ++member) {
-      check_tensor(checkpoint, prefix + stored.members[member]->name(), member_type(stored, member, dtype));
-    }
     arrays.push_back(to_device(devices, stored.type.with_dtype(dtype), stored.placement, part, {.kind = kind}));
   }
   return arrays;

@@ -5,6 +5,7 @@
 //   append_pieces(pieces, "optimizer.m.", store, moments);   // "optimizer.m.layers.0.attention.wq.weight"
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,19 +17,36 @@
 
 namespace tethys {
 
-// What this process saves of `arrays`, one for each of the store; their dtype is saved. The pieces read the arrays when
-// they are written, so the arrays must not be consumed before.
+enum class Copied : uint8_t {
+  Later,  // when the pieces are written: so long the arrays must not be consumed, and little host memory is needed
+  Now,    // to host memory, before append_pieces returns: then a step may consume the arrays
+};
+
+// What this process saves of `arrays`, one for each of the store; their dtype is saved.
 void append_pieces(std::vector<PieceSource>& pieces, const std::string& prefix,
-                   const std::vector<StoredParameter>& store, const std::vector<Array>& arrays);
+                   const std::vector<StoredParameter>& store, const std::vector<Array>& arrays,
+                   Copied copied = Copied::Later);
+
+// The same tensors in another floating-point dtype.
+std::vector<PieceSource> pieces_in(DType dtype, std::vector<PieceSource> pieces);
 
 // The types of the logical tensors, as a checkpoint has them.
 void append_types(std::map<std::string, TensorType>& types, const std::string& prefix,
                   const std::vector<StoredParameter>& store, DType dtype);
 
+// What a load may do besides taking each tensor as it is.
+struct LoadOptions {
+  bool convert = false;  // take another floating-point dtype too
+  // Of these names the values stay those of `kept`, one array for each of the store; empty: all are loaded.
+  std::function<bool(const std::string& name)> excluded = {};
+  std::vector<Array> kept = {};
+};
+
 // The arrays of the store, read from a checkpoint; padding is zero. UserError if a tensor is not there, or its shape or
 // dtype is another.
 std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix,
                                const std::vector<StoredParameter>& store, DType dtype,
-                               const std::shared_ptr<const DeviceMesh>& devices, ArrayKind kind);
+                               const std::shared_ptr<const DeviceMesh>& devices, ArrayKind kind,
+                               const LoadOptions& options = {});
 
 }  // namespace tethys
