@@ -7,7 +7,9 @@
 #include "data/tokenizer/tokenizer.h"
 #include "tools/commands.h"
 #include "tools/locations.h"
+#include "train/corpus.h"
 #include "train/generation.h"
+#include "train/run_folder.h"
 
 namespace tethys {
 namespace {
@@ -30,14 +32,14 @@ Path load_model(Invocation& invocation) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(run_config, ignored)) {
     load_recipe(invocation.config, run_config.string(), {});
-    return find_checkpoint(checkpoint.empty() ? Path(given) : Path(checkpoint));
+    return find_checkpoint_of(checkpoint.empty() ? given : checkpoint);
   }
   if (checkpoint.empty()) {
     user_error("{} is no folder of a run (there is no {}); give one, or a recipe with --checkpoint PATH", given,
                run_config.string());
   }
   load_recipe(invocation.config, given, recipes_folder(invocation.surroundings.executable));
-  return find_checkpoint(checkpoint);
+  return find_checkpoint_of(checkpoint);
 }
 
 // However the model was trained, here it runs on one device.
@@ -50,14 +52,25 @@ void take_one_device(Config& config) {
   config.set("graph.mode", std::string("graph"), {Origin::Source::Flag, "tethys generate"});
 }
 
+std::vector<int32_t> generate(const Config& config, const MachineOptions& options, const Path& path,
+                              const std::vector<int32_t>& prompt, const Sampling& sampling) {
+  const Machine machine = open_machine(config, options);
+  const TrainingSetup setup = set_up(config, machine.devices);
+  const auto executor = make_executor(config, machine, setup.mesh, options);
+  Checkpoint checkpoint(path);
+  Generator generator(*executor, setup, load_parameters(checkpoint, *executor, setup), config.get_int("length"));
+  return generator.run(prompt, sampling);
+}
+
 int run(Invocation& invocation) {
   Config& config = invocation.config;
   const Path path = load_model(invocation);
   take_one_device(config);
   check_config(config);
-  const std::string& tokenizer_path = config.get_string("data.tokenizer");
-  if (tokenizer_path.empty()) user_error("the run names no tokenizer; give --data.tokenizer FILE");
-  const Tokenizer tokenizer = Tokenizer::load(tokenizer_path);
+  if (config.get_string("data.tokenizer").empty()) {
+    user_error("the run names no tokenizer; give --data.tokenizer FILE");
+  }
+  const Tokenizer tokenizer = load_tokenizer(config);
   const int64_t length = config.get_int("length");
   if (length > config.get_int("model.context_length")) {
     user_error("{} is more than the model takes: {}", config.cite("length"), config.cite("model.context_length"));
@@ -68,15 +81,17 @@ int run(Invocation& invocation) {
     user_error("the prompt has {} tokens, and {}", prompt.size(), config.cite("length"));
   }
 
-  const MachineOptions options = machine_options(config, invocation.surroundings);
-  const Machine machine = open_machine(config, options);
-  const TrainingSetup setup = set_up(config, machine.devices);
-  const auto executor = make_executor(config, machine, setup.mesh, options);
-  Checkpoint checkpoint(path);
-  Generator generator(*executor, setup, load_parameters(checkpoint, *executor, setup), length);
-  const std::vector<int32_t> ids = generator.run(
-      prompt,
-      {config.get_float("temperature"), static_cast<uint64_t>(config.get_int("seed")), tokenizer.end_of_text()});
+  const Sampling sampling{.temperature = config.get_float("temperature"),
+                          .seed = static_cast<uint64_t>(config.get_int("seed")),
+                          .end = tokenizer.end_of_text(),
+                          .vocab_size = tokenizer.vocab_size()};
+  std::vector<int32_t> ids;
+  try {
+    ids = generate(config, machine_options(config, invocation.surroundings), path, prompt, sampling);
+  } catch (const pjrt::PjrtError& error) {
+    blame_compile_options(config, error);
+    throw;
+  }
   fmt::print(invocation.surroundings.out, "{}\n", tokenizer.decode(ids));
   return 0;
 }

@@ -34,6 +34,15 @@ TrainingData open_tokens(const Config& config) {
 
 }  // namespace
 
+Tokenizer load_tokenizer(const Config& config) {
+  Tokenizer tokenizer = Tokenizer::load(config.get_string("data.tokenizer"));
+  if (tokenizer.vocab_size() > config.get_int("model.vocab_size")) {
+    user_error("the tokenizer has {} tokens and the model {}: {}, {}", tokenizer.vocab_size(),
+               config.get_int("model.vocab_size"), config.cite("data.tokenizer"), config.cite("model.vocab_size"));
+  }
+  return tokenizer;
+}
+
 TrainingData open_training_data(const Config& config, const std::string& cache_folder, const Progress& progress) {
   if (!config.get_string("data.tokens").empty()) return open_tokens(config);
   if (config.get_strings("data.text").empty()) {
@@ -45,11 +54,7 @@ TrainingData open_training_data(const Config& config, const std::string& cache_f
     user_error("{} needs a tokenizer: give --data.tokenizer FILE; `tethys tokenizer train` makes one",
                config.cite("data.text"));
   }
-  const Tokenizer tokenizer = Tokenizer::load(config.get_string("data.tokenizer"));
-  if (tokenizer.vocab_size() > config.get_int("model.vocab_size")) {
-    user_error("the tokenizer has {} tokens and the model {}: {}, {}", tokenizer.vocab_size(),
-               config.get_int("model.vocab_size"), config.cite("data.tokenizer"), config.cite("model.vocab_size"));
-  }
+  const Tokenizer tokenizer = load_tokenizer(config);
   const std::string& folder = config.get_string("data.cache_dir");
   TokenIndex index = open_index(tokenizer, {.files = config.get_strings("data.text"),
                                             .folder = folder.empty() ? cache_folder : folder,

@@ -10,6 +10,7 @@
 namespace tethys {
 
 class Config;
+class Tokenizer;
 
 struct TrainingData {
   TokenStream training;
@@ -18,8 +19,11 @@ struct TrainingData {
   std::string fingerprint;  // of the text: what a resumed run compares
 };
 
+// That of data.tokenizer. UserError if it has more tokens than the model.
+Tokenizer load_tokenizer(const Config& config);
+
 // Opens data.tokens, or else the index of data.text, which is built in `cache_folder` unless data.cache_dir names
-// another. UserError if neither is set, the tokenizer has more tokens than the model, or the text cannot be read.
+// another. UserError if neither is set, or the tokenizer or the text cannot be read.
 TrainingData open_training_data(const Config& config, const std::string& cache_folder, const Progress& progress);
 
 }  // namespace tethys

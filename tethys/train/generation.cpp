@@ -69,7 +69,9 @@ std::vector<int32_t> Generator::run(std::vector<int32_t> prompt, const Sampling&
     arguments.push_back(segments_);
     arguments.push_back(to_device(executor_.devices(), HostTensor::scalar(static_cast<int32_t>(ids.size()) - 1), {}));
     const HostTensor logits = to_host(executor_.run(*program_, std::move(arguments)).at(0));
-    const int32_t next = sample(logits.as<float>(), sampling.temperature, uniform(random));
+    const std::span<const float> all = logits.as<float>();
+    const size_t known = std::min(all.size(), static_cast<size_t>(sampling.vocab_size));
+    const int32_t next = sample(all.first(known), sampling.temperature, uniform(random));
     if (next == sampling.end) break;
     row.as<int32_t>()[ids.size()] = next;
     ids.push_back(next);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,8 @@ struct Sampling {
   double temperature = 0;  // 0: always the likeliest token
   uint64_t seed = 0;
   std::optional<int32_t> end;  // the token that ends the text
+  // Only lower ids are chosen: a model may have more of them than its tokenizer.
+  int64_t vocab_size = std::numeric_limits<int64_t>::max();
 };
 
 // The index that the logits and a number in [0, 1) choose; of equals the lowest.

@@ -1,5 +1,10 @@
 #include "train/gradients.h"
 
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "base/nearest.h"
 #include "kernels/linear_cross_entropy/linear_cross_entropy.h"
 #include "ops/control/redistribute.h"
 #include "ops/control/scan.h"
@@ -14,6 +19,32 @@ Tensor inverse_count(Value labels_ABS, DType dtype) {
   return 1 / maximum(cast(count, dtype), full_like(cast(count, dtype), 1));
 }
 
+// The names that activations have in a graph and in its regions.
+std::set<std::string> tags_of(const Graph& graph) {
+  std::set<std::string> tags;
+  std::vector<const Graph*> left{&graph};
+  while (!left.empty()) {
+    const Graph& next = *left.back();
+    left.pop_back();
+    for (ValueId v = 0; v < next.value_count(); ++v) tags.insert(next.info(v).tag);
+    for (NodeId n = 0; n < next.node_count(); ++n) {
+      for (const auto& region : next.node(n).regions) left.push_back(region.get());
+    }
+  }
+  tags.erase("");
+  return tags;
+}
+
+void check_names(const Graph& forward, const RematPolicy& remat) {
+  if (remat.names.empty()) return;
+  const std::set<std::string> tags = tags_of(forward);
+  for (const std::string& name : remat.names) {
+    if (tags.contains(name)) continue;
+    user_error("graph.remat_save: no activation of the model is named \"{}\"; the nearest is {}, and there are {}",
+               name, nearest_name(name, {tags.begin(), tags.end()}), fmt::join(tags, ", "));
+  }
+}
+
 struct Microbatch {
   TokenRows rows;
   Tensor labels_BS;
@@ -25,6 +56,7 @@ LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParame
                             const LossAndGradients& before, const RematPolicy& remat) {
   bind_store(*parameters[0].graph, store, parameters);
   const Tensor loss = model.loss_sum(batch.rows, batch.labels_BS) * inverse;
+  check_names(loss.graph(), remat);
   const std::vector<std::optional<Value>> found = gradients(loss.value(), parameters, remat);
   LossAndGradients after{(Tensor(before.loss) + loss).value(), {}};
   for (size_t i = 0; i < parameters.size(); ++i) {

@@ -1,26 +1,17 @@
 #include "train/machine.h"
 
-#include <charconv>
-
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "config/config.h"
 
 namespace tethys {
 namespace {
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 pjrt::OptionValue option_value(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
-  if (const auto number = number_of<int64_t>(text)) return *number;
-  if (const auto number = number_of<double>(text)) return *number;
+  if (const auto number = parse_number<int64_t>(text)) return *number;
+  if (const auto number = parse_number<double>(text)) return *number;
   return text;
 }
 
@@ -34,6 +25,14 @@ pjrt::OptionOverrides compile_options_of(const Config& config) {
     overrides[text.substr(0, equals)] = option_value(text.substr(equals + 1));
   }
   return overrides;
+}
+
+void blame_compile_options(const Config& config, const pjrt::PjrtError& error) {
+  if (error.code() != pjrt::ErrorCode::InvalidArgument) return;
+  for (const auto& [name, value] : compile_options_of(config)) {
+    if (error.text().find(name) == std::string::npos) continue;
+    user_error("{}: the compiler does not take {}: {}", config.cite("device.compile_options"), name, error.text());
+  }
 }
 
 // Each has threads and memory of its own.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "pjrt/error.h"
 #include "runtime/executor.h"
 #include "train/degrees.h"
 
@@ -33,5 +34,8 @@ std::optional<int64_t> virtual_devices(const Config& config);
 
 // "NAME=VALUE" of device.compile_options, the values typed by how they look.
 pjrt::OptionOverrides compile_options_of(const Config& config);
+
+// Throws a UserError in the place of `error` if that is the compiler's about one of device.compile_options.
+void blame_compile_options(const Config& config, const pjrt::PjrtError& error);
 
 }  // namespace tethys

@@ -3,13 +3,37 @@
 #include <utility>
 
 #include "base/error.h"
+#include "checkpoint/store.h"
+#include "config/config.h"
+#include "config/recipe.h"
 
 namespace tethys {
 
-bool RunFolder::holds_run(const Path& path) {
+namespace {
+
+// The folders of checkpoints in a run's folder, whatever their name; links count as what they point to.
+bool holds_checkpoint(const Path& folder) {
   std::error_code ignored;
-  for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint"}) {
-    if (std::filesystem::exists(path / name, ignored)) return true;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().starts_with("step-")) return true;
+  }
+  return false;
+}
+
+void remove_leftovers(const Path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".") && name.find(".partial-") != std::string::npos) remove_path(entry.path());
+  }
+}
+
+}  // namespace
+
+bool RunFolder::holds_run(const Path& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path / "metrics.jsonl", error) > 0 && !error) return true;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.is_directory(error) && holds_checkpoint(entry.path())) return true;
   }
   return false;
 }
@@ -22,6 +46,18 @@ const Path& RunFolder::made(const Path& path, bool resume) {
   return path;
 }
 
-RunFolder::RunFolder(Path path, bool resume) : path_(std::move(path)), lock_(made(path_, resume)) {}
+RunFolder::RunFolder(Path path, bool resume) : path_(std::move(path)), lock_(made(path_, resume)) {
+  remove_leftovers(path_);
+}
+
+Path find_checkpoint_of(const Path& path) {
+  const Path file = path / "config.toml";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return find_checkpoint(path);
+  Config config;
+  load_recipe(config, file.string(), {});
+  const Path folder = path / config.get_string("checkpoint.folder");
+  return find_checkpoint(std::filesystem::is_directory(folder, ignored) ? folder : path);
+}
 
 }  // namespace tethys

@@ -1,7 +1,7 @@
 // RunFolder: the output folder of a run, held by one process at a time.
 //
 //   config.toml    the effective configuration, a recipe that loads to it
-//   metrics.jsonl  a line per logged step and per validation
+//   metrics.jsonl  a line per logged step and per validation; events.out.tfevents.* say the same to TensorBoard
 //   log.txt        what the console showed
 //   checkpoint/    the checkpoints (its name is checkpoint.folder)
 //   loss.png       the loss curve, when the run has ended
@@ -15,7 +15,8 @@ namespace tethys {
 
 class RunFolder {
  public:
-  // Makes the folder. UserError if it holds a run and `resume` is not given, or another process holds it.
+  // Makes the folder, and removes what a killed process left half-written. UserError if it holds a run and `resume` is
+  // not given, or another process holds it.
   RunFolder(Path path, bool resume);
 
   const Path& path() const { return path_; }
@@ -25,7 +26,7 @@ class RunFolder {
   Path picture() const { return path_ / "loss.png"; }
   Path checkpoints(const std::string& name) const { return path_ / name; }
 
-  // Whether a run has left something there.
+  // Whether a run has done a step there: it left metrics or a checkpoint.
   static bool holds_run(const Path& path);
 
  private:
@@ -34,5 +35,9 @@ class RunFolder {
   Path path_;
   FolderLock lock_;
 };
+
+// The newest checkpoint of the run in this folder, wherever its configuration says that they are; of any other path
+// what find_checkpoint takes. UserError if there is none.
+Path find_checkpoint_of(const Path& path);
 
 }  // namespace tethys

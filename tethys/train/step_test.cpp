@@ -4,6 +4,7 @@
 
 #include "models/llama3/config.h"
 #include "models/llama3/plan.h"
+#include "train/setup.h"
 
 namespace tethys {
 namespace {
@@ -42,6 +43,31 @@ TEST(TrainingStep, StateComesOutInTheOrderAndTypesInWhichItWentInAndIsDonated) {
   }
   EXPECT_EQ(graph.outputs().size(), state + 2 + r.store.size());
   EXPECT_EQ(to_string(graph.type(graph.outputs()[state])), "f32[]");
+}
+
+// With and without layers in a region, and with microbatches, which are one too.
+TEST(TrainingStep, ANameToSaveThatNoActivationHasIsRefusedWithThoseThatThereAre) {
+  for (const bool scan : {false, true}) {
+    Config config;
+    config.set("graph.scan_layers", scan, {});
+    config.set("training.global_batch_size", int64_t{scan ? 16 : -1}, {});
+    config.set("graph.remat", std::string("selective"), {});
+    const auto complaint = [&](const std::vector<std::string>& names) -> std::string {
+      config.set("graph.remat_save", names, {});
+      const TrainingSetup setup = set_up(config, std::nullopt);
+      try {
+        record_training_step(*setup.model, setup.store, setup.shape, setup.step);
+      } catch (const UserError& error) {
+        return error.what();
+      }
+      return "no error";
+    };
+    EXPECT_EQ(
+        complaint({"q", "attention_uot"}),
+        "graph.remat_save: no activation of the model is named \"attention_uot\"; the nearest is attention_out, and "
+        "there are attention_out, k, layer_input, mlp_in, mlp_out, q, v");
+    EXPECT_EQ(complaint({"q", "attention_out"}), "no error");
+  }
 }
 
 TEST(TrainingStep, NamesAndPlacesItsInputs) {
