@@ -38,9 +38,11 @@ struct Command {
   std::string_view detail;   // examples first; ends with a newline
   std::vector<Option> (*options)();
   int (*run)(Invocation& invocation);  // gives the exit status
+  bool prints_result = true;           // what it prints is what it is for: a part of it would be a failure
 };
 
-// Runs the command that the arguments name, or prints the help that they ask for. UserError if there is no such one.
+// Runs the command that the arguments name, or prints the help that they ask for. UserError if there is no such one;
+// DiskError if its result could not be printed as a whole.
 int run_program(const std::vector<const Command*>& commands, const std::vector<std::string>& arguments,
                 const Surroundings& surroundings);
 

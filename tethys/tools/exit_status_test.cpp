@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "pjrt/error.h"
+#include "train/fit.h"
 
 namespace tethys {
 namespace {
@@ -16,6 +17,13 @@ TEST(ExitStatus, FollowsTheKindOfTheError) {
   EXPECT_EQ(exit_status_of(pjrt::PjrtError(pjrt::ErrorCode::Internal, "x", "f", "p")), 1);
   EXPECT_EQ(exit_status_of(pjrt::PjrtError(pjrt::ErrorCode::ResourceExhausted, "x", "f", "p")), 3);
   EXPECT_EQ(exit_status_of(std::bad_alloc()), 3);
+  EXPECT_EQ(exit_status_of(DoesNotFitError("x")), 3);
+  EXPECT_EQ(exit_status_of(DiskError("x")), 1);
+}
+
+TEST(ExitStatus, MemoryThatThereIsNotComesWithWhatToLower) {
+  EXPECT_EQ(message_of(UserError("x")), "x");
+  EXPECT_NE(message_of(std::bad_alloc()).find("lower training.local_batch_size"), std::string::npos);
 }
 
 }  // namespace

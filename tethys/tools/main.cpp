@@ -1,13 +1,13 @@
 // The program `tethys`: a table of commands. Here alone the environment is read, errors are printed, and the kind of an
 // error becomes an exit status.
 #include <fmt/core.h>
-#include <malloc.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>
 
+#include "runtime/host_memory.h"
 #include "tools/commands.h"
 #include "tools/exit_status.h"
 
@@ -15,17 +15,10 @@ namespace tethys {
 namespace {
 
 const std::vector<const Command*> kCommands = {
-    &kTrainCommand,          &kGenerateCommand,        &kInspectCommand,         &kConfigCommand,
-    &kTokenizerTrainCommand, &kTokenizerEncodeCommand, &kTokenizerDecodeCommand,
+    &kTrainCommand,          &kGenerateCommand,         &kInspectCommand,
+    &kConfigCommand,         &kCheckpointVerifyCommand, &kCheckpointListCommand,
+    &kTokenizerTrainCommand, &kTokenizerEncodeCommand,  &kTokenizerDecodeCommand,
 };
-
-// A CPU plugin asks for a program's temporaries anew at every step. By default they would go back to the system each
-// time, and their pages be cleared and mapped again: a sixth of a small model's step.
-void keep_freed_memory() {
-  ::mallopt(M_MMAP_MAX, 0);
-  ::mallopt(M_TRIM_THRESHOLD, -1);
-  ::mallopt(M_ARENA_MAX, 1);
-}
 
 Path cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -49,12 +42,10 @@ int run(int argc, char** argv) {
     const char* flags = std::getenv("XLA_FLAGS");
     const Surroundings surroundings{std::filesystem::read_symlink("/proc/self/exe"), cache_folder(),
                                     flags == nullptr ? "" : flags, std::cout, terminal_width()};
-    const int status = run_program(kCommands, {argv + 1, argv + argc}, surroundings);
-    std::cout.flush();
-    return status;
+    return run_program(kCommands, {argv + 1, argv + argc}, surroundings);
   } catch (const std::exception& error) {
     std::cout.flush();
-    fmt::print(stderr, "tethys: {}\n", error.what());
+    fmt::print(stderr, "tethys: {}\n", message_of(error));
     return exit_status_of(error);
   }
 }

@@ -2,6 +2,7 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -61,6 +62,11 @@ std::vector<const Command*> family_of(const std::vector<const Command*>& command
              nearest_name(given, names));
 }
 
+void flush_result(std::ostream& out) {
+  out.flush();
+  if (!out) throw DiskError("cannot write all of the standard output: its disk is full, or it is closed");
+}
+
 int run_command(const Command& command, std::vector<std::string> arguments, const Surroundings& surroundings) {
   Config config(with_help(command.options()));
   // Help is given whatever else stands there.
@@ -69,11 +75,14 @@ int run_command(const Command& command, std::vector<std::string> arguments, cons
     const std::string usage = fmt::format("tethys {} {}", command.name, command.usage);
     const std::string summary = fmt::format("{}.\n\n{}", command.summary, command.detail);
     fmt::print(surroundings.out, "{}", help_text(usage, summary, config.options()));
+    flush_result(surroundings.out);
     return 0;
   }
   std::vector<std::string> rest = apply_flags(config, arguments);
   Invocation invocation{std::move(config), std::move(rest), surroundings};
-  return command.run(invocation);
+  const int status = command.run(invocation);
+  if (command.prints_result) flush_result(surroundings.out);
+  return status;
 }
 
 }  // namespace
@@ -82,6 +91,7 @@ int run_program(const std::vector<const Command*>& commands, const std::vector<s
                 const Surroundings& surroundings) {
   if (arguments.empty() || asks_for_help(arguments[0])) {
     fmt::print(surroundings.out, "{}", overview(commands));
+    flush_result(surroundings.out);
     return 0;
   }
   for (const Command* command : commands) {
@@ -93,6 +103,7 @@ int run_program(const std::vector<const Command*>& commands, const std::vector<s
   const std::vector<const Command*> family = family_of(commands, arguments[0]);
   if (!family.empty() && (arguments.size() == 1 || asks_for_help(arguments[1]))) {
     fmt::print(surroundings.out, "{}", overview(family));
+    flush_result(surroundings.out);
     return 0;
   }
   unknown_command(commands, arguments, family.empty() ? 1 : 2);

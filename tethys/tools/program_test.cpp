@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 #include "base/file.h"
 #include "config/describe.h"
 #include "config/option_table.h"
@@ -41,6 +45,19 @@ TEST(Program, AnUnknownCommandNamesTheNearest) {
   EXPECT_EQ(ended.status, 2);
   EXPECT_THAT(ended.output, HasSubstr("there is no command 'confg'; the nearest is `tethys config`"));
   EXPECT_THAT(run_tethys({"tokenizer", "encod"}).output, HasSubstr("the nearest is `tethys tokenizer encode`"));
+}
+
+TEST(Program, AResultThatCannotBePrintedIsAFailure) {
+  TemporaryFolder folder;
+  const std::string errors = (folder / "errors").string();
+  for (const std::string arguments :
+       {"", "--help", "tokenizer", "config --help", "config llama3_8b", "inspect llama3_8b"}) {
+    const int status =
+        std::system((std::string(TETHYS_PROGRAM) + " " + arguments + " > /dev/full 2> " + errors).c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << arguments;
+    EXPECT_EQ(read_file(errors), "tethys: cannot write all of the standard output: its disk is full, or it is closed\n")
+        << arguments;
+  }
 }
 
 TEST(ConfigCommand, ShowsEachValueWithItsOrigin) {
@@ -113,7 +130,7 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
   write_file(folder / "empty.txt", "");
   write_file(folder / "short.txt", "a cat sees the moon.");
   std::filesystem::create_directory(folder / "taken");
-  write_file(folder / "taken/metrics.jsonl", "");
+  write_file(folder / "taken/metrics.jsonl", "{\"step\": 1}\n");
   const auto path = [&](const char* name) { return (folder / name).string(); };
   struct Case {
     std::vector<std::string> flags;
@@ -148,6 +165,36 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
   }
 }
 
+// The signal comes in the middle of several chunks of text; a half index would be `.tokens-….partial-…`.
+TEST(Stop, WhileTextIsIndexedEndsTheProcessAndLeavesNoHalfIndex) {
+  TemporaryFolder folder;
+  const SmallCorpus corpus;
+  make_directories(folder / "text");
+  uint32_t random = 1;
+  for (int document = 0; document < 24; ++document) {
+    std::string text(1 << 20, ' ');
+    for (char& c : text) {
+      random = random * 1664525U + 1013904223U;
+      if (random >> 29 != 0) c = static_cast<char>('a' + (random >> 16) % 26);
+    }
+    write_file(folder / ("text/" + std::to_string(document) + ".txt"), text);
+  }
+  const Path cache = folder / "cache";
+  Process process(corpus.train(folder / "run") + std::vector<std::string>{"--data.text",
+                                                                          (folder / "text/*.txt").string(),
+                                                                          "--data.cache_dir", cache.string()});
+  const auto files_in_cache = [&] {
+    std::error_code ignored;
+    return std::distance(std::filesystem::directory_iterator(cache, ignored), std::filesystem::directory_iterator());
+  };
+  while (process.running() && files_in_cache() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process.kill(SIGTERM);
+  const Ended ended = process.await();
+  EXPECT_EQ(ended.status, 128 + SIGTERM);
+  EXPECT_THAT(ended.output, HasSubstr("stopped by signal 15 before the first step"));
+  EXPECT_EQ(files_in_cache(), 0);
+}
+
 TEST(BadInput, OfGenerateIsAnErrorOfTheUsersWithStatusTwo) {
   TemporaryFolder folder;
   const Ended no_run = run_tethys({"generate", folder.path().string(), "--prompt", "x"});
@@ -176,7 +223,11 @@ TEST(TokenizerCommands, WhatOneEncodesTheOtherDecodes) {
   const Ended trained =
       run_tethys({"tokenizer", "train", (folder / "*.txt").string(), "--vocab_size", "260", "--output", file});
   EXPECT_EQ(trained.status, 0) << trained.output;
-  EXPECT_THAT(trained.output, HasSubstr("260 tokens, from 1 file"));
+  EXPECT_THAT(trained.output, AllOf(HasSubstr("260 tokens, from 1 file\n"), Not(HasSubstr("fewer"))));
+  const Ended fewer = run_tethys({"tokenizer", "train", (folder / "*.txt").string(), "--vocab_size", "2000", "--output",
+                                  (folder / "fewer.json").string()});
+  EXPECT_EQ(fewer.status, 0);
+  EXPECT_THAT(fewer.output, HasSubstr("fewer than vocab_size = 2000 (--vocab_size)"));
   // The three merges of this text begin with "t" "h".
   std::string ids = run_tethys({"tokenizer", "encode", "the hat", "--tokenizer", file}).output;
   std::vector<std::string> arguments{"tokenizer", "decode", "--tokenizer", file};

@@ -35,6 +35,8 @@ class Process {
       const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
       ::dup2(file, STDOUT_FILENO);
       ::dup2(file, STDERR_FILENO);
+      // A shell that started the tests in the background may have told them to ignore it.
+      for (int number : {SIGINT, SIGHUP, SIGTERM}) ::signal(number, SIG_DFL);
       ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
       ::execv(TETHYS_PROGRAM, argv.data());
       ::_exit(127);
@@ -43,6 +45,11 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  // What it has printed so far.
+  std::string output() const {
+    const Path log = folder_ / "output";
+    return std::filesystem::exists(log) ? read_file(log) : "";
+  }
   void kill(int signal) const { ::kill(pid_, signal); }
   bool running() {
     if (!ended_ && ::wait4(pid_, &status_, WNOHANG, &usage_) == pid_) ended_ = true;

@@ -11,7 +11,8 @@
 #include "tools/exit_status.h"
 #include "tools/locations.h"
 #include "tools/plot/loss_chart.h"
-#include "train/console.h"
+#include "tools/screen.h"
+#include "tools/stop_signals.h"
 #include "train/run_folder.h"
 #include "train/training.h"
 
@@ -26,50 +27,6 @@ std::vector<Option> options() {
       bool_option("plot", false, "print the loss curve at the end even where the output is no terminal"),
   });
 }
-
-volatile std::sig_atomic_t stop_signal = 0;
-
-// Asks the run to stop after the step in work. A second signal ends the process at once.
-void catch_stop_signals() {
-  struct sigaction action = {};
-  action.sa_handler = [](int number) { stop_signal = number; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::sigaction(SIGINT, &action, nullptr);
-  // A reader that goes away (`| head`) ends the lines, not the run.
-  ::signal(SIGPIPE, SIG_IGN);
-}
-
-// Lines above a bar that stays at the bottom of a terminal.
-class Screen {
- public:
-  explicit Screen(const Surroundings& surroundings) : out_(surroundings.out), width_(surroundings.width) {}
-  ~Screen() { clear(); }
-
-  void line(const std::string& text) {
-    clear();
-    fmt::print(out_, "{}\n", text);
-    out_.flush();
-  }
-  void bar(int64_t done, int64_t total, double seconds_per_step) {
-    if (!width_) return;
-    clear();
-    const std::string bar = progress_bar(done, total, seconds_per_step, *width_ - 1);
-    fmt::print(out_, "{}", bar);
-    out_.flush();
-    shown_ = bar.size();
-  }
-
- private:
-  void clear() {
-    if (shown_ > 0) fmt::print(out_, "\r{:{}}\r", "", shown_);
-    shown_ = 0;
-  }
-
-  std::ostream& out_;
-  std::optional<int> width_;
-  size_t shown_ = 0;
-};
 
 [[noreturn]] void end_stuck(const Watchdog::Stuck& stuck) {
   fmt::print(stderr, "tethys: step {} of program {} did not end within {} s: the device is stuck\n", stuck.step,
@@ -103,15 +60,18 @@ int run(Invocation& invocation) {
   options.dry_run = config.get_bool("dry_run");
   options.machine = machine_options(config, surroundings);
 
-  Screen screen(surroundings);
+  Screen screen(surroundings.out, surroundings.width);
   TrainingCallbacks callbacks;
   callbacks.line = [&](const std::string& text) { screen.line(text); };
   callbacks.progress = [&](int64_t done, int64_t total, double seconds) { screen.bar(done, total, seconds); };
-  callbacks.stop = [] { return static_cast<int>(stop_signal); };
+  callbacks.indexing = [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); };
+  callbacks.stop = stop_signal;
+  callbacks.may_end = [](bool at_any_moment) { at_any_moment ? release_stop_signals() : catch_stop_signals(); };
   callbacks.stuck = end_stuck;
   catch_stop_signals();
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away (`| head`) ends the lines, not the run
   const TrainingResult result = run_training(config, options, callbacks);
-  if (options.dry_run) return kDone;
+  if (options.dry_run || config.get_bool("checkpoint.create_seed_checkpoint")) return kDone;
   if (result.stopped_by != 0) return 128 + result.stopped_by;
   draw(invocation, name, options.output);
   return kDone;
@@ -133,6 +93,7 @@ const Command kTrainCommand{
     "3 out of memory, 4 a stuck device, 128 + n stopped by signal n after saving.\n",
     options,
     run,
+    /*prints_result=*/false,  // the run's folder has it all
 };
 
 }  // namespace tethys

@@ -115,7 +115,19 @@ TEST_P(Stop, BySignalFinishesTheStepSavesAndTellsByItsStatus) {
   EXPECT_THAT(ended.output, HasSubstr(fmt::format("stopped by signal {} after step {}", GetParam(), last)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, Stop, testing::Values(SIGTERM, SIGINT));
+INSTANTIATE_TEST_SUITE_P(Signals, Stop, testing::Values(SIGTERM, SIGINT, SIGHUP));
+
+// Nothing is half done then, so nothing is waited for.
+TEST(Stop, WhileTheStepIsCompiledEndsTheProcessAtOnce) {
+  TemporaryFolder folder;
+  const TemporaryFolder cold;
+  Process process(corpus().train(folder / "run") + Flags{"--model.n_layers", "8"}, cold.path());
+  ASSERT_TRUE(wait_until(process, [&] { return process.output().find("step: 4 rows") != std::string::npos; }));
+  process.kill(SIGTERM);
+  const Ended ended = process.await();
+  EXPECT_EQ(ended.status, 128 + SIGTERM);
+  EXPECT_THAT(ended.output, testing::Not(HasSubstr("programs: ")));
+}
 
 TEST(Pipe, WhoseReaderIsGoneDoesNotEndARun) {
   TemporaryFolder folder;
@@ -168,15 +180,56 @@ TEST(Train, AResumedRunMustReadTheSameDataWithTheSameSeed) {
   expect_done(run_tethys(train));
   const Flags resumed = train + Flags{"--resume", "--training.steps", "4"};
   const std::pair<Flags, std::string> changes[] = {
-      {{"--debug.seed", "5"}, "has seed 0, and debug.seed = 5"},
+      {{"--debug.seed", "5"}, "debug.seed = 5 (--debug.seed), and 0 in "},
+      {{"--model.rope_theta", "1e4"}, "model.rope_theta = 10000.0 (--model.rope_theta), and 500000.0 in "},
       {{"--training.seq_len", "16"}, "a run cannot go on with other data"},
-      {{"--model.ffn_dim", "128"},
-       "layers.0.feed_forward.w1.weight: expected f32[128,32], the checkpoint has f32[64,32]"}};
+      {{"--model.ffn_dim", "128"}, "model.ffn_dim = 128 (--model.ffn_dim), and 64 in "}};
+  const std::string config = read_file(folder / "run/config.toml");
   for (const auto& [flags, message] : changes) {
     const Ended ended = run_tethys(resumed + flags);
     EXPECT_EQ(ended.status, 2);
     EXPECT_THAT(ended.output, HasSubstr(message));
+    EXPECT_EQ(read_file(folder / "run/config.toml"), config);
   }
+  const Ended more = run_tethys(resumed + Flags{"--optimizer.lr", "0.5"});
+  expect_done(more);
+  EXPECT_THAT(more.output, AllOf(HasSubstr("changed since the last run: training.steps = 2 → 4\n"),
+                                 HasSubstr("changed since the last run: optimizer.lr = 0.0008 → 0.5\n")));
+}
+
+// Files of more than 64 KiB fail, as on a full disk; a checkpoint is larger.
+TEST(Train, AFullDiskFailsTheRunAndLeavesTheEarlierCheckpoint) {
+  TemporaryFolder folder;
+  const Flags train = corpus().train(folder / "run") + Flags{"--training.steps", "2"};
+  expect_done(run_tethys(train));
+  std::string command = "ulimit -f 128; trap '' XFSZ; XDG_CACHE_HOME='" + Process::cache_folder().string() +
+                        "' exec '" + TETHYS_PROGRAM + "'";
+  for (const std::string& flag : train + Flags{"--resume", "--training.steps", "4"}) command += " '" + flag + "'";
+  const int status = std::system((command + " > " + (folder / "output").string() + " 2>&1").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(
+      read_file(folder / "output"),
+      AllOf(HasSubstr("cannot write "), HasSubstr("File too large; the newest complete checkpoint is of step 2")));
+  expect_done(run_tethys(train + Flags{"--resume", "--training.steps", "4"}));
+}
+
+// 2^44 parameters, more than any machine holds: found before anything is made or compiled.
+TEST(Train, WhatDoesNotFitIntoTheMachineIsRefused) {
+  TemporaryFolder folder;
+  const Flags huge = {"--model.dim", "1048576", "--model.vocab_size", "16777216"};
+  for (const Flags& dry : {Flags{}, Flags{"--dry_run"}}) {
+    const Ended ended = run_tethys(corpus().train(folder / "run") + huge + dry);
+    EXPECT_EQ(ended.status, 3);
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("of this machine, which has"), HasSubstr("model.vocab_size = 16777216")));
+  }
+}
+
+TEST(Train, ACompileOptionThatTheCompilerDoesNotKnowIsAMistakeOfTheUsers) {
+  TemporaryFolder folder;
+  const Ended ended =
+      run_tethys(corpus().train(folder / "run") + Flags{"--device.compile_options", "xla_no_such=true"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, HasSubstr("device.compile_options = [\"xla_no_such=true\"]"));
 }
 
 TEST(Train, WritesItsConfigurationAndValidatesOnHeldOutText) {
@@ -235,6 +288,15 @@ TEST(Train, ARunFromWeightsBeginsWhereTheyWere) {
   expect_done(run_tethys(corpus().train(folder / "b") + raw +
                          Flags{"--checkpoint.initial_load_path", weights, "--training.steps", "1"}));
   EXPECT_EQ(curve_of(folder / "b").at(0), curve_of(folder / "a").at(7));
+}
+
+// At such a temperature all ids are equally likely, and a quarter of the model's are none of the tokenizer's.
+TEST(Generate, SaysOnlyWhatTheTokenizerKnowsFromWhereverTheRunKeepsItsCheckpoints) {
+  TemporaryFolder folder;
+  const Path run = folder / "run";
+  expect_done(run_tethys(corpus().train(run) +
+                         Flags{"--training.steps", "1", "--model.vocab_size", "400", "--checkpoint.folder", "saved"}));
+  expect_done(run_tethys({"generate", run.string(), "--prompt", "the cat", "--length", "60", "--temperature", "1e6"}));
 }
 
 TEST(Generate, TheSameSeedSaysTheSame) {

@@ -37,21 +37,25 @@ struct Found {
   std::string text;
 };
 
-void inspect(const EagerStep& step) {
+void inspect(const EagerStep& step, const std::function<void(const std::string&)>& finite) {
   if (step.node.operands.empty()) return;  // a number that the program is given is no fault
+  const std::string where = describe(step.node, step.iterations);
   for (const Array& result : step.results) {
-    if (const auto kind = not_finite(result)) throw Found{describe(step.node, step.iterations) + " gives " + *kind};
+    if (const auto kind = not_finite(result)) throw Found{where + " gives " + *kind};
   }
+  if (finite) finite(where);
 }
 
 }  // namespace
 
 std::optional<std::string> find_fault(const Machine& machine, const Capabilities& capabilities,
-                                      const TrainingSetup& setup, const TrainingState& state, const StepFeed& feed) {
+                                      const TrainingSetup& setup, const TrainingState& state, const StepFeed& feed,
+                                      const std::function<void(const std::string&)>& finite) {
   if (const auto fault = fault_in_state(setup, state)) return fault;
   Executor executor(machine.client, setup.mesh, capabilities, {.mode = Mode::Eager});
   Graph graph;
-  EagerObserver eager(executor, graph, {.unroll = true, .inspect = inspect});
+  const auto look = [&](const EagerStep& step) { inspect(step, finite); };
+  EagerObserver eager(executor, graph, {.unroll = true, .inspect = look});
   TrainingState before = state;
   before.ok = true_everywhere(executor);
   try {

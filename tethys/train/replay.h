@@ -2,6 +2,7 @@
 // iteration, with every result looked at.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -11,8 +12,9 @@
 namespace tethys {
 
 // The first value that is not finite, in words: "divide of layers.0.attention gives NaN". `state` is that before the
-// step. Nothing if all values are finite this time.
+// step. Nothing if all values are finite this time. `finite` is called with each op that is, in words.
 std::optional<std::string> find_fault(const Machine& machine, const Capabilities& capabilities,
-                                      const TrainingSetup& setup, const TrainingState& state, const StepFeed& feed);
+                                      const TrainingSetup& setup, const TrainingState& state, const StepFeed& feed,
+                                      const std::function<void(const std::string&)>& finite);
 
 }  // namespace tethys

@@ -6,16 +6,22 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <limits>
 
 #include "base/number.h"
+#include "checkpoint/background_save.h"
 #include "config/config.h"
 #include "config/describe.h"
 #include "data/loader/loader.h"
+#include "pjrt/error.h"
+#include "runtime/host_memory.h"
 #include "train/console.h"
 #include "train/corpus.h"
+#include "train/fit.h"
 #include "train/meter.h"
 #include "train/peak.h"
 #include "train/replay.h"
+#include "train/resume.h"
 #include "train/run_folder.h"
 #include "train/validation.h"
 
@@ -24,6 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::minutes kStepDeadline(30);
+constexpr std::chrono::seconds kReplayLines(10);
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -40,6 +47,12 @@ Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
   return {measured_peak(*machine.client, options.cache_folder) / share, "a large float32 matmul, measured here"};
 }
 
+// Of the memory that the devices share; those of other platforms know their own.
+int64_t memory_of_devices(const Config& config) {
+  const bool cpu = config.get_string("device.platform") == "cpu";
+  return cpu ? physical_memory() : std::numeric_limits<int64_t>::max();
+}
+
 class Trainer {
  public:
   Trainer(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks)
@@ -50,13 +63,32 @@ class Trainer {
         seed_(static_cast<uint64_t>(config.get_int("debug.seed"))),
         folder_(options.output, options.resume),
         checkpoints_(folder_.checkpoints(config.get_string("checkpoint.folder"))),
-        log_file_(folder_.log()) {}
+        log_file_(folder_.log()),
+        watchdog_(kStepDeadline, [&callbacks](const Watchdog::Stuck& stuck) {
+          if (callbacks.stuck) callbacks.stuck(stuck);
+        }) {}
 
   TrainingResult run() {
+    // First, while all is as the last run left it.
+    for (const std::string& change : changes_since_last_run(folder_, config_)) {
+      line("changed since the last run: " + change);
+    }
     open_data();
+    if (result_.stopped_by != 0) {
+      line(fmt::format("stopped by signal {} before the first step", result_.stopped_by));
+      return result_;
+    }
+    may_end(true);
     prepare();
+    check_state_fits(setup_, memory_of_devices(config_), config_);
     begin();
-    train();
+    try {
+      train();
+    } catch (const DiskError& error) {
+      throw DiskError(fmt::format(
+          "{}; {}", error.what(),
+          saved_ > 0 ? fmt::format("the newest complete checkpoint is of step {}", saved_) : "nothing is saved yet"));
+    }
     return result_;
   }
 
@@ -81,6 +113,13 @@ class Trainer {
     say(callbacks_, text);
     log(text);
   }
+  bool asked_to_stop() {
+    if (callbacks_.stop) result_.stopped_by = callbacks_.stop();
+    return result_.stopped_by != 0;
+  }
+  void may_end(bool at_any_moment) const {
+    if (callbacks_.may_end) callbacks_.may_end(at_any_moment);
+  }
 
   double learning_rate(int64_t step) const { return setup_.learning_rate * lr_factor(setup_.schedule, step); }
   bool is_due(int64_t done, const char* every) const { return done % config_.get_int(every) == 0; }
@@ -89,13 +128,17 @@ class Trainer {
   void prepare();
   void begin();
   void begin_anew();
+  void resume_from(int64_t step);
   void train();
-  void handle(int64_t step, Loader& loader, StepRunner& runner);
+  void handle(int64_t step, Loader& loader);
   void settle();
   void report(int64_t done, double loss, double norm);
   [[noreturn]] void not_finite(const Pending& pending, double loss, double norm);
+  std::function<void(const std::string&)> replay_progress();
   void after_step(int64_t done);
   void save(int64_t done);
+  void wait_for_save();
+  void say_saved();
   std::string fingerprint() const;
   void check_resumable(const Checkpoint& checkpoint) const;
 
@@ -107,6 +150,7 @@ class Trainer {
   RunFolder folder_;
   CheckpointStore checkpoints_;
   LineFile log_file_;
+  Watchdog watchdog_;
   TrainingData data_;
   Machine machine_;
   TrainingSetup setup_;
@@ -114,13 +158,16 @@ class Trainer {
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<LineFile> metrics_;
   std::optional<Meter> meter_;
+  std::optional<StepRunner> runner_;
   TrainingState state_;
   std::optional<Pending> pending_;
   Clock::time_point clock_;  // when the step before the pending one was done
   // The time between steps, for validation and saving, and what of it was the device's.
   double aside_seconds_ = 0, aside_device_ = 0;
-  int64_t saved_ = 0;  // the step of the newest checkpoint
+  int64_t saved_ = 0;   // the step of the newest checkpoint
+  int64_t saving_ = 0;  // of the newest save that was begun
   TrainingResult result_;
+  BackgroundSave save_;  // goes first: it uses the others
 };
 
 void describe(const Config& config, const Machine& machine, const TrainingSetup& setup,
@@ -137,7 +184,18 @@ void describe(const Config& config, const Machine& machine, const TrainingSetup&
 }
 
 void Trainer::open_data() {
-  data_ = open_training_data(config_, (Path(options_.machine.cache_folder) / "index").string(), callbacks_.indexing);
+  // Thrown out of the indexing, which leaves nothing behind then.
+  struct Stopped {};
+  const auto indexing = [this](std::string_view stage, int64_t done, int64_t total) {
+    tethys::report(callbacks_.indexing, stage, done, total);
+    if (asked_to_stop()) throw Stopped();
+  };
+  try {
+    data_ = open_training_data(config_, (Path(options_.machine.cache_folder) / "index").string(), indexing);
+  } catch (const Stopped&) {
+    return;
+  }
+  if (asked_to_stop()) return;
   // Too little text is found now, before anything is compiled.
   const BatchSettings row{.seq_len = config_.get_int("training.seq_len")};
   const BatchMaker training(data_.training, row);
@@ -168,7 +226,7 @@ void Trainer::check_resumable(const Checkpoint& checkpoint) const {
   const TrainState& saved = checkpoint.manifest().state;
   const std::string where = checkpoint.path().string();
   const char* fix = "start a new run from its weights by --checkpoint.initial_load_path";
-  if (saved.fingerprint != fingerprint()) {
+  if (saved.step > 0 && saved.fingerprint != fingerprint()) {
     user_error("{} was trained on {}, and this run on {}: a run cannot go on with other data; {}", where,
                saved.fingerprint, fingerprint(), fix);
   }
@@ -178,36 +236,49 @@ void Trainer::check_resumable(const Checkpoint& checkpoint) const {
   }
 }
 
-// A folder with a checkpoint's name was complete once: without a manifest it is damaged, and a run that began anew
-// would throw away what it stands for.
+// A run that began anew would throw away what a damaged checkpoint stands for.
 void Trainer::begin_anew() {
-  const Path folder = checkpoints_.path_of(0).parent_path();
-  if (std::filesystem::is_directory(folder)) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (!entry.path().filename().string().starts_with("step-")) continue;
-      user_error("{} is damaged: its manifest.json is missing; restore it, or remove the folder to begin at step 1",
-                 entry.path().string());
-    }
+  if (const std::optional<Path> damaged = checkpoints_.damaged()) {
+    user_error("{} is damaged: its manifest.json is missing; restore it, or remove the folder to begin at step 1",
+               damaged->string());
   }
   line("no checkpoint to resume from: beginning at step 1");
 }
 
-void Trainer::begin() {
-  const int64_t newest = options_.resume ? checkpoints_.newest().value_or(0) : 0;
-  const std::string& weights = config_.get_string("checkpoint.initial_load_path");
-  if (newest > 0) {
-    Checkpoint checkpoint(checkpoints_.path_of(newest));
-    check_resumable(checkpoint);
+void Trainer::resume_from(int64_t step) {
+  Checkpoint checkpoint(checkpoints_.path_of(step));
+  check_resumable(checkpoint);
+  const bool weights_only = has_weights_only(checkpoint);
+  if (weights_only && step > 0 && step < steps_) {
+    user_error("{} holds weights alone, and a run cannot be resumed from them; start a new run from them by {}",
+               checkpoint.path().string(), "--checkpoint.initial_load_path");
+  }
+  if (step < steps_) runner_.emplace(*executor_, setup_);
+  if (!weights_only) {
     state_ = load_state(checkpoint, *executor_, setup_);
-    result_.step = saved_ = newest;
-    line(fmt::format("resuming after step {}", newest));
+  } else if (step < steps_) {
+    state_ = load_weights(checkpoint, *executor_, setup_);  // before the first step there is no momentum
+  }
+  result_.step = saved_ = saving_ = step;
+  line(fmt::format("resuming after step {}", step));
+}
+
+// While the compiler works on the step, the state is made.
+void Trainer::begin() {
+  const std::optional<int64_t> newest = options_.resume ? checkpoints_.newest() : std::nullopt;
+  const std::string& weights = config_.get_string("checkpoint.initial_load_path");
+  if (newest) {
+    resume_from(*newest);
   } else if (!weights.empty()) {
-    Checkpoint checkpoint(find_checkpoint(weights));
-    state_ = load_weights(checkpoint, *executor_, setup_);
+    Checkpoint checkpoint(find_checkpoint_of(weights));
+    runner_.emplace(*executor_, setup_);
+    state_ =
+        load_weights(checkpoint, *executor_, setup_, config_.get_strings("checkpoint.exclude_from_loading"), seed_);
     line(fmt::format("weights from {}", checkpoint.path().string()));
   } else {
-    state_ = initial_state(*executor_, setup_, seed_);
     if (options_.resume) begin_anew();
+    runner_.emplace(*executor_, setup_);
+    state_ = initial_state(*executor_, setup_, seed_);
   }
   cut_back_metrics(folder_.metrics(), result_.step);
   metrics_ = std::make_unique<LineFile>(folder_.metrics());
@@ -221,38 +292,40 @@ void Trainer::train() {
                                           .order = data_.order,
                                           .seed = seed_});
   if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
-  StepRunner runner(*executor_, setup_);
-  for (const std::string& note : runner.notes()) log("not sharded: " + note);
-  const ProgramCache::Counters& programs = executor_->counters();
+  runner_->wait();
+  if (const pjrt::MemoryStats* memory = runner_->memory()) {
+    check_step_fits(*memory, setup_.degrees.devices(), memory_of_devices(config_), config_);
+  }
+  may_end(false);
+  for (const std::string& note : runner_->notes()) log("not sharded: " + note);
+  const ProgramCache::Counters programs = executor_->counters();
   line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
                    programs.disk_hits));
   Loader loader([&maker](int64_t step) { return maker.make(step); }, result_.step);
-  Watchdog watchdog(kStepDeadline, [this](const Watchdog::Stuck& stuck) {
-    if (callbacks_.stuck) callbacks_.stuck(stuck);
-  });
   const Clock::time_point begin = clock_ = Clock::now();
   const double device_before = executor_->time().device();
-  const auto asked_to_stop = [this] { return result_.stopped_by = callbacks_.stop ? callbacks_.stop() : 0; };
-  for (int64_t step = result_.step; step < steps_ && asked_to_stop() == 0; ++step) {
-    const Watchdog::Step guard = watchdog.step(step + 1, "training step");
-    handle(step, loader, runner);
-  }
+  for (int64_t step = result_.step; step < steps_ && !asked_to_stop(); ++step) handle(step, loader);
   settle();
   meter_->set_device_seconds(seconds_since(begin) - aside_seconds_,
                              executor_->time().device() - device_before - aside_device_);
   if (result_.stopped_by != 0 && config_.get_bool("checkpoint.enable")) save(result_.step);
+  wait_for_save();
   if (result_.stopped_by != 0)
     line(fmt::format("stopped by signal {} after step {}", result_.stopped_by, result_.step));
   const std::string summary = meter_->summary();
   if (!summary.empty()) line(summary);
 }
 
-void Trainer::handle(int64_t step, Loader& loader, StepRunner& runner) {
+void Trainer::handle(int64_t step, Loader& loader) {
+  if (save_.ended()) say_saved();
   const Clock::time_point begin = Clock::now();
   Pending next{step, {}, loader.next(), 0, std::nullopt};
   next.data_seconds = seconds_since(begin);
   if (pending_) pending_->look();
-  next.outcome = runner.run(state_, {step, learning_rate(step), next.batch});
+  {
+    const Watchdog::Step guard = watchdog_.step(step + 1, "training step");
+    next.outcome = runner_->run(state_, {step, learning_rate(step), next.batch});
+  }
   settle();
   next.look();
   pending_ = std::move(next);
@@ -264,8 +337,10 @@ void Trainer::settle() {
   if (!pending_) return;
   const Pending pending = std::move(*pending_);
   pending_.reset();
-  const double loss = to_host(pending.outcome.loss).to_doubles()[0];
-  const double norm = to_host(pending.outcome.norm).to_doubles()[0];
+  const auto [loss, norm] = [&] {
+    const Watchdog::Step guard = watchdog_.step(pending.step + 1, "training step");
+    return std::pair(to_host(pending.outcome.loss).to_doubles()[0], to_host(pending.outcome.norm).to_doubles()[0]);
+  }();
   const Clock::time_point done = pending.done.value_or(Clock::now());
   meter_->add(std::chrono::duration<double>(done - clock_).count(), pending.data_seconds);
   clock_ = done;
@@ -297,15 +372,30 @@ void Trainer::not_finite(const Pending& pending, double loss, double norm) {
   if (config_.get_bool("debug.detect_nan")) {
     line(text + "; replaying the step op by op");
     const auto fault = find_fault(machine_, executor_->capabilities(), setup_, state_,
-                                  {pending.step, learning_rate(pending.step), pending.batch});
+                                  {pending.step, learning_rate(pending.step), pending.batch}, replay_progress());
     text += fault ? "; first fault: " + *fault
                   : std::string("; replayed op by op the step is finite: the fault did not reproduce");
   }
-  if (config_.get_bool("checkpoint.enable") && pending.step > 0) save(pending.step);
+  try {
+    if (config_.get_bool("checkpoint.enable") && pending.step > 0) save(pending.step);
+    wait_for_save();
+  } catch (const Error& error) {  // of the two, the fault of the step is what must be known
+    text += fmt::format("; saving failed: {}", error.what());
+  }
   text += fmt::format(". The step changed nothing{}",
                       saved_ > 0 ? fmt::format("; the newest checkpoint is of step {}", saved_) : "");
   log(text);
   throw NotFiniteError(text);
+}
+
+// No deadline guards a replay, which takes its time: a line now and then says how far it is.
+std::function<void(const std::string&)> Trainer::replay_progress() {
+  return [this, ops = int64_t{0}, told = Clock::now()](const std::string& where) mutable {
+    ++ops;
+    if (Clock::now() - told < kReplayLines) return;
+    told = Clock::now();
+    line(fmt::format("replay: {} finite, the last of them {}", counted(ops, "op"), where));
+  };
 }
 
 // What a step is followed by, when its time has come: then the device is idle for a while.
@@ -318,6 +408,7 @@ void Trainer::after_step(int64_t done) {
   const Clock::time_point begin = Clock::now();
   const double device_before = executor_->time().device();
   if (validates) {
+    const Watchdog::Step guard = watchdog_.step(done, "validation");
     const ValidationMetrics metrics = validator_->run(state_.parameters, done);
     metrics_->append(to_json(metrics));
     line(console_line(metrics));
@@ -328,13 +419,36 @@ void Trainer::after_step(int64_t done) {
   aside_device_ += executor_->time().device() - device_before;
 }
 
+// The step waits for no more than a copy of the state in host memory; on its own thread that is written.
 void Trainer::save(int64_t done) {
-  if (done == saved_) return;
-  const int64_t rows = done * setup_.rows_per_step();
-  checkpoints_.save({.step = done, .fingerprint = fingerprint(), .seed = seed_, .data_position = rows},
-                    pieces_of(state_, setup_), config_.get_int("checkpoint.keep_latest_k"));
-  saved_ = done;
-  line(fmt::format("saved {}", checkpoints_.path_of(done).string()));
+  if (done == saving_) return;
+  const Clock::time_point begin = Clock::now();
+  wait_for_save();
+  const Watchdog::Step guard = watchdog_.step(done, "save");
+  const bool background = config_.get_string("checkpoint.async_mode") == "async";
+  const Copied copied = background ? Copied::Now : Copied::Later;
+  const bool weights_only = done == steps_ && config_.get_bool("checkpoint.last_save_model_only");
+  std::vector<PieceSource> pieces = weights_only ? pieces_in(parse_dtype(config_.get_string("checkpoint.export_dtype")),
+                                                             weight_pieces_of(state_, setup_, copied))
+                                                 : pieces_of(state_, setup_, copied);
+  const TrainState at{
+      .step = done, .fingerprint = fingerprint(), .seed = seed_, .data_position = done * setup_.rows_per_step()};
+  save_.start([this, at, pieces = std::move(pieces), keep = config_.get_int("checkpoint.keep_latest_k")] {
+    checkpoints_.save(at, pieces, keep);
+  });
+  saving_ = done;
+  if (!background) wait_for_save();
+  log(fmt::format("the steps waited {:.3f} s for the save of step {}", seconds_since(begin), done));
+}
+
+void Trainer::wait_for_save() {
+  const Watchdog::Step guard = watchdog_.step(saving_, "save");
+  if (save_.wait()) say_saved();
+}
+
+void Trainer::say_saved() {
+  saved_ = saving_;
+  line(fmt::format("saved {}", checkpoints_.path_of(saved_).string()));
 }
 
 TrainingResult dry_run(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
@@ -343,13 +457,32 @@ TrainingResult dry_run(const Config& config, const TrainingOptions& options, con
   const TrainingSetup setup = set_up(config, machine.devices);
   const auto executor = make_executor(config, machine, setup.mesh, options.machine);
   describe(config, machine, setup, line);
+  check_state_fits(setup, memory_of_devices(config), config);
   const StepRunner runner(*executor, setup);
   if (const pjrt::MemoryStats* memory = runner.memory()) {
     line(fmt::format("memory: {:.3f} GiB a device ({:.3f} of state and batch, {:.3f} of temporaries)",
                      static_cast<double>(memory->total()) / kGiB, static_cast<double>(memory->arguments) / kGiB,
                      static_cast<double>(memory->temporaries) / kGiB));
+    check_step_fits(*memory, setup.degrees.devices(), memory_of_devices(config), config);
   }
   line("dry run: the step compiles; nothing was run");
+  return {};
+}
+
+// The initial values as a checkpoint of step 0: runs on any mesh that start from it begin with the same bits.
+TrainingResult create_seed_checkpoint(const Config& config, const TrainingOptions& options,
+                                      const TrainingCallbacks& callbacks) {
+  const RunFolder folder(options.output, options.resume);
+  const CheckpointStore checkpoints(folder.checkpoints(config.get_string("checkpoint.folder")));
+  const auto seed = static_cast<uint64_t>(config.get_int("debug.seed"));
+  const Machine machine = open_machine(config, options.machine);
+  const TrainingSetup setup = set_up(config, machine.devices);
+  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
+  describe(config, machine, setup, [&](const std::string& text) { say(callbacks, text); });
+  const TrainingState state = initial_state(*executor, setup, seed);
+  checkpoints.save({.step = 0, .fingerprint = "", .seed = seed, .data_position = 0}, weight_pieces_of(state, setup), 0);
+  say(callbacks,
+      fmt::format("saved {}; start from it by --checkpoint.initial_load_path", checkpoints.path_of(0).string()));
   return {};
 }
 
@@ -357,8 +490,14 @@ TrainingResult dry_run(const Config& config, const TrainingOptions& options, con
 
 TrainingResult run_training(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
   virtual_devices(config);  // degrees that do not fit are found before anything is made
-  if (options.dry_run) return dry_run(config, options, callbacks);
-  return Trainer(config, options, callbacks).run();
+  try {
+    if (options.dry_run) return dry_run(config, options, callbacks);
+    if (config.get_bool("checkpoint.create_seed_checkpoint")) return create_seed_checkpoint(config, options, callbacks);
+    return Trainer(config, options, callbacks).run();
+  } catch (const pjrt::PjrtError& error) {
+    blame_compile_options(config, error);
+    throw;
+  }
 }
 
 }  // namespace tethys

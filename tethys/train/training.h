@@ -36,8 +36,11 @@ struct TrainingOptions {
 struct TrainingCallbacks {
   std::function<void(const std::string& line)> line;
   std::function<void(int64_t done, int64_t total, double seconds_per_step)> progress;
-  // Asked after every step: the signal that wants the run to stop, or 0.
+  // Asked while text is indexed and after every step: the signal that wants the run to stop, or 0.
   std::function<int()> stop;
+  // With true before work that may be broken off at any moment and in which `stop` is not asked, such as compiling: the
+  // process may be ended then; with false when that is over.
+  std::function<void(bool at_any_moment)> may_end;
   // A step did not end within its deadline; the process cannot go on.
   std::function<void(const Watchdog::Stuck&)> stuck;
   Progress indexing;

@@ -1,0 +1,27 @@
+// Whether a run fits into the memory of the machine that its virtual devices share. A device with memory of its own
+// says so itself; on a CPU the system would let the run begin, and kill it or swap for ever.
+//
+//   check_state_fits(setup, physical_memory(), config);      // before anything is made
+//   check_step_fits(*runner.memory(), setup.degrees.devices(), physical_memory(), config);
+#pragma once
+
+#include "base/error.h"
+#include "pjrt/executable.h"
+#include "train/setup.h"
+
+namespace tethys {
+
+class DoesNotFitError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Bytes of parameters and optimizer state on all devices.
+int64_t state_bytes(const TrainingSetup& setup);
+
+// DoesNotFitError, which names what is needed, what there is, and the options to lower, if `physical` bytes are less.
+void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config& config);
+// `step` is what the compiler planned for one device.
+void check_step_fits(const pjrt::MemoryStats& step, int64_t devices, int64_t physical, const Config& config);
+
+}  // namespace tethys

@@ -1,0 +1,60 @@
+#include "train/fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+
+namespace tethys {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+template <typename Check>
+std::string refusal(Check&& check) {
+  try {
+    check();
+  } catch (const DoesNotFitError& error) {
+    return error.what();
+  }
+  return "fits";
+}
+
+TEST(Fit, AStepIsRefusedWithBothFiguresAndWhatToLower) {
+  Config config;
+  pjrt::MemoryStats step;
+  step.arguments = 3 * kGiB;
+  step.outputs = 3 * kGiB;
+  step.aliased = 3 * kGiB;
+  step.temporaries = 5 * kGiB;
+  EXPECT_EQ(refusal([&] { check_step_fits(step, 4, 32 * kGiB, config); }), "fits");
+  const std::string message = refusal([&] { check_step_fits(step, 4, 32 * kGiB - 1, config); });
+  EXPECT_THAT(message,
+              HasSubstr("needs 32.0 GiB on 4 devices of this machine (12.0 of state and batch, 20.0 of temporaries)"));
+  EXPECT_THAT(message, HasSubstr("has 32.0 GiB"));
+  EXPECT_THAT(message, HasSubstr("lower training.local_batch_size = 8 (default) or training.seq_len = 2048 (default)"));
+  EXPECT_THAT(message, HasSubstr("--graph.remat full"));
+  config.set("graph.remat", std::string("full"), {});
+  EXPECT_THAT(refusal([&] { check_step_fits(step, 4, kGiB, config); }), Not(HasSubstr("--graph.remat full")));
+}
+
+TEST(Fit, AStateIsThreeNumbersForEachParameterOfEachReplica) {
+  Config config;
+  TrainingSetup setup = set_up(config, std::nullopt);
+  int64_t parameters = 0;
+  setup.model->for_each_parameter([&](Parameter& parameter) { parameters += parameter.elements(); });
+  EXPECT_EQ(state_bytes(setup), 3 * 4 * parameters);
+  EXPECT_EQ(refusal([&] { check_state_fits(setup, 12 * parameters, config); }), "fits");
+  EXPECT_THAT(
+      refusal([&] { check_state_fits(setup, 12 * parameters - 1, config); }),
+      testing::AllOf(HasSubstr("on 1 device of this machine"), HasSubstr("lower model.n_layers = 6 (default)")));
+  config.set("parallelism.data_parallel_replicate_degree", int64_t{2}, {});
+  config.set("training.dtype", std::string("float64"), {});
+  EXPECT_EQ(state_bytes(set_up(config, std::nullopt)), 2 * 3 * 8 * parameters);
+}
+
+}  // namespace
+}  // namespace tethys
