@@ -5,6 +5,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -118,10 +119,11 @@ int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
       if (!config.get_bool("summary")) fmt::print(invocation.surroundings.out, "{}\n", fmt::join(document, " "));
     }
   }
+  if (file.bad()) user_error("{}: {}", path, std::strerror(errno));
   if (config.get_bool("summary")) {
     fmt::print(invocation.surroundings.out, "documents {}  bytes {}  tokens {}  seconds {:.3f}  MB/s {:.2f}\n",
                summary.documents, summary.bytes, summary.tokens, summary.seconds,
-               static_cast<double>(summary.bytes) / 1e6 / summary.seconds);
+               static_cast<double>(summary.bytes) / 1e6 / std::max(summary.seconds, 1e-9));
   }
   return 0;
 }

@@ -3,10 +3,10 @@
 
 usage: tests/golden/tokenizer/compare.py PROGRAM [--strings N] [--files N] [--all-characters] [--speed ROUNDS]
 
-The texts: a list of hard cases, N random strings of all scripts and planes, contexts of every character (a share of them
-without --all-characters), and N of the Python sources that Debian installs (0: all). --speed times both on one thread,
-taking turns. `make setup` brings the vocabularies and the peer to .deps; `make test` runs a short form of this, and
-`make bench` the long one. Exits with status 1 if an id differs.
+The texts: a list of hard cases, N random strings of all scripts and planes, characters in several contexts (a share of
+them, or all), and N of the Python sources that Debian installs (0: all). --speed times both on one thread, taking turns,
+on an eighth of the sources. `make setup` brings the vocabularies and the peer to .deps; `make test` runs a short form of
+this, and `make bench` the long one. Exits with status 1 if an id differs or tethys is not 1.5 times as fast.
 """
 
 import argparse
@@ -33,7 +33,8 @@ VOCABULARIES = {
     "Llama 3": ROOT / ".deps/tokenizers/llama3/tokenizer.json",
     "Qwen3": ROOT / ".deps/tokenizers/qwen3/tokenizer.json",
 }
-# As other models split: the vocabulary of Llama 3 under their patterns.
+# As other models split: the first tokens of Llama 3 under their patterns.
+FEWER = 20000
 LETTER_CASES = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 CAPITALS, SMALL = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 GPT4O = (
@@ -85,7 +86,7 @@ HARD = CASES + [
     "HTTPServer XMLHttpRequest iPhone McDonald's ABCdef'S ABC'LL ǅabc Ǆabc ªb aª ʰA Aʰ 日本ABC日本",
     "\u0301ABC \u0301abc A\u0301BC A\u0301b\u0301C \u0301",
     "<|begin_of_text|>x<|eot_id|> <|im_start|>user\nhi<|im_end|>\n<think>a</think><|endoftext|><|end_of_text|",
-    "<|im_start|><|im_start|><|im_end|><|reserved_special_token_1|><|reserved_special_token_247|><|reserved_special_token_",
+    "<|im_start|><|im_start|><|im_end|><|reserved_special_token_1|><|reserved_special_token_247|><|reserved_special_",
     "<tool_call></tool_call><tool_response></tool_response> <|fim_prefix|><|vision_pad|> e\u0301<think>\u0301x",
     "\U0001f469\u200d\U0001f680\ufe0f\U0001f3fd\U0001f1ee\U0001f1f8 \U000e0001\U000f0000\U0010fffd",
     "\x00" * 9 + "\x01\x1f\x7f\x80\x9f\xad",
@@ -101,13 +102,13 @@ BLOCKS = [
     (0xD7B0, 0xD800), (0xF900, 0xFB00), (0xFB00, 0x10000), (0x10000, 0x11000), (0x11000, 0x12000), (0x12000, 0x1D000),
     (0x1D000, 0x1D800), (0x1D800, 0x20000), (0x1F300, 0x1F700), (0x20000, 0x32000), (0xE0000, 0xE01F0),
 ]  # fmt: skip
-SPACES = [chr(c) for c in (9, 10, 11, 12, 13, 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)]
+SPACES = [*map(chr, range(9, 14)), *" \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000", *map(chr, range(0x2000, 0x200B))]
 CHARACTERS = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 DIGITS = [c for c in CHARACTERS if unicodedata.category(c)[0] == "N"]
 MARKS = [c for c in CHARACTERS if unicodedata.category(c)[0] == "M"]
 DECOMPOSED = [unicodedata.normalize("NFD", c) for c in CHARACTERS if unicodedata.decomposition(c)[:1] not in ("", "<")]
 WORDS = "the of and to in def self return import class None x y foo_bar CamelCase HTTP2 naïve Straße été".split()
-TOKENS = ["<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>", "<|im_start|>", "<|im_end|>", "<think>", "<|endoftext|>"]
+TOKENS = "<|begin_of_text|> <|end_of_text|> <|eot_id|> <|im_start|> <|im_end|> <think> <|endoftext|>".split()
 
 
 def random_string(rng):
@@ -119,9 +120,9 @@ def random_string(rng):
         return "".join(chr(rng.randrange(low, high)) for _ in range(rng.randint(1, 8)))
 
     def contraction():
-        text = rng.choice(["s", "t", "re", "ve", "m", "ll", "d", "ſ", "x", "r", "l", ""])
-        return rng.choice(["'", "'", "'", "’", "''"]) + "".join(rng.choice((c, c.upper())) for c in text if c != "ſ") + (
-            "ſ" if text == "ſ" else "")
+        letters = rng.choice(["s", "t", "re", "ve", "m", "ll", "d", "x", "r", "l", ""])
+        text = rng.choice(["ſ", *[letters] * 9])
+        return rng.choice(["'", "'", "'", "’", "''"]) + "".join(rng.choice(c if c == "ſ" else c + c.upper()) for c in text)
 
     kinds = [
         (2, lambda: several(CHARACTERS, 6)),
@@ -148,9 +149,8 @@ def random_strings(count):
     return [random_string(rng) for _ in range(count)]
 
 
-def contexts(all_of_them):
+def contexts(some):
     """Each character after a letter, a digit, a mark and white space, between marks of NFC, and twice."""
-    some = CHARACTERS if all_of_them else CHARACTERS[:0x3400] + CHARACTERS[0x3400 :: 29]
     around = "a{0}1{0}{0}.{0} {0}a\u0323{0}\u0301 '{0}\n"
     return ["".join(around.format(c) for c in some[i : i + 128]) for i in range(0, len(some), 128)]
 
@@ -200,52 +200,59 @@ def differences(name, texts, peer, ours):
     return len(bad)
 
 
-def class_differences():
+def class_differences(characters):
     """What the generated table of classes says of every character against what the peer's regexes do."""
-    bits = dict.fromkeys(map(ord, CHARACTERS), 0)
+    bits = bytearray(0x110000)
     source = (ROOT / "tethys/data/tokenizer/unicode_classes.cpp").read_text()
     for row in re.findall(r"\{(\w+), (\w+), (\w+), (\w+)\},", source):
         first, last, step, value = (int(number, 0) for number in row)
-        bits.update(dict.fromkeys(range(first, last + 1, step), value))
+        for c in range(first, last + 1, step):
+            bits[c] = value
     wrong = 0
     for bit, regex in enumerate([r"\p{L}", r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"\p{M}", r"\p{N}", r"\s", None]):
+        theirs = set()
         if regex is None:  # \w of the peer's other regex library, which cuts words for single_word
             cut = tokenizers.pre_tokenizers.Whitespace()
-            theirs = {ord(c) for c in CHARACTERS if len(cut.pre_tokenize_str(f"a{c}a")) == 1}
+            for i in range(0, len(characters), 4096):
+                words = cut.pre_tokenize_str("".join(f"a{c}a " for c in characters[i : i + 4096]))
+                theirs.update(ord(word[1]) for word, _ in words if len(word) == 3)
         else:
             cut = tokenizers.pre_tokenizers.Split(tokenizers.Regex(regex), "removed", invert=True)
-            theirs = set()
-            for i in range(0, len(CHARACTERS), 4096):
-                for piece, _ in cut.pre_tokenize_str("".join(CHARACTERS[i : i + 4096])):
+            for i in range(0, len(characters), 4096):
+                for piece, _ in cut.pre_tokenize_str("".join(characters[i : i + 4096])):
                     theirs.update(map(ord, piece))
-        wrong += len(theirs ^ {c for c, value in bits.items() if value >> bit & 1})
-    print(f"  classes: {len(bits):,} characters, {wrong} differ", flush=True)
+        wrong += len(theirs ^ {c for c in map(ord, characters) if bits[c] >> bit & 1})
+    print(f"  classes: {len(characters):,} characters, {wrong} differ", flush=True)
     return wrong
 
 
 def compare_patterns(program, folder, strings):
     """The patterns of other models, and added tokens with flags."""
     base = json.loads(VOCABULARIES["Llama 3"].read_text())
+    vocab = {token: rank for token, rank in base["model"]["vocab"].items() if rank < FEWER}
+    merges = base["model"]["merges"]
+    base["model"]["merges"] = [pair for pair in merges if all(token in vocab for token in (*pair, "".join(pair)))]
+    base["model"]["vocab"] = vocab
+    base["added_tokens"], base["post_processor"] = [], None
     bad = 0
     texts = HARD + random_strings(strings)
     for name, pre_tokenizer in PRE_TOKENIZERS.items():
         bad += differences(name, texts, *both(program, folder, {**base, "pre_tokenizer": pre_tokenizer}))
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": False}
-    first = len(base["model"]["vocab"]) + len(base["added_tokens"])
     added = [
-        {**flags, "content": "zqz", "single_word": True}, {**flags, "content": "<mask>", "lstrip": True},
-        {**flags, "content": "<sep>", "lstrip": True, "rstrip": True}, {**flags, "content": "zé", "normalized": True},
-        {**flags, "content": "<e\u0301>", "normalized": True}, {**flags, "content": "<mask>s", "rstrip": True},
-        {**flags, "content": "  "}, {**flags, "content": "zqé", "single_word": True, "rstrip": True, "normalized": True},
+        ("zqz", "single_word"), ("<mask>", "lstrip"), ("<mask>s", "rstrip"), ("<sep>", "lstrip rstrip"), ("  ", ""),
+        ("zé", "normalized"), ("<e\u0301>", "normalized"), ("zqé", "single_word rstrip normalized"),
     ]  # fmt: skip
-    for i, token in enumerate(added):
-        token["id"] = first + i
+    added = [
+        {**flags, "id": FEWER + i, "content": text, **dict.fromkeys(names.split(), True)}
+        for i, (text, names) in enumerate(added)
+    ]
     rng = random.Random(7)
-    pieces = ["zqz", "<mask>", "<sep>", "zé", "ze\u0301", "e\u0301", "zqe\u0301", "<é>", "<e\u0301>", "<mask>s", "  ", "zqé", " ", "\u3000", "\n", "x", "_",
-              "1", "\u0301", "Ⓐ", "²", "\u200d", "."]  # fmt: skip
+    pieces = "zqz <mask> <sep> zé ze\u0301 e\u0301 zqe\u0301 <é> <e\u0301> <mask>s zqé x _ 1 \u0301 Ⓐ ² \u200d .".split()
+    pieces += [" ", "  ", "\u3000", "\n"]
     texts = ["".join(rng.choices(pieces, k=rng.randint(1, 12))) for _ in range(strings)]
     for normalizer in (None, {"type": "NFC"}):
-        definition = {**base, "normalizer": normalizer, "added_tokens": base["added_tokens"] + added}
+        definition = {**base, "normalizer": normalizer, "added_tokens": added}
         bad += differences(f"added tokens, {normalizer and 'NFC'}", texts, *both(program, folder, definition))
     return bad
 
@@ -264,10 +271,11 @@ def speed(peer, ours, texts, rounds):
         for text in texts:
             peer.encode(text)
 
-    times = {"tethys": [], "tokenizers, batch": [], "tokenizers, one by one": []}
+    theirs = {"tokenizers, batch": lambda: peer.encode_batch(texts), "tokenizers, one by one": one_by_one}
+    times = {name: [] for name in ("tethys", *theirs)}
     for _ in range(rounds):
         times["tethys"].append(ours.seconds(texts))
-        for name, call in (("tokenizers, batch", lambda: peer.encode_batch(texts)), ("tokenizers, one by one", one_by_one)):
+        for name, call in theirs.items():
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)
@@ -288,17 +296,17 @@ def main():
     arguments = parser.parse_args()
     strings, files = random_strings(arguments.strings), corpus(arguments.files)
     print(f"PyPI tokenizers {tokenizers.__version__}")
-    bad = class_differences()
+    characters = CHARACTERS if arguments.all_characters else CHARACTERS[:0x3400:3] + CHARACTERS[0x3400::61]
+    bad = class_differences(characters)
     with tempfile.TemporaryDirectory() as folder:
         for name, path in VOCABULARIES.items():
             print(f"{name}:")
             peer, ours = tokenizers.Tokenizer.from_file(str(path)), Ours(arguments.program, path, folder)
             bad += differences("hard cases", HARD, peer, ours)
             bad += differences("random strings", strings, peer, ours)
-            bad += differences("every character" if arguments.all_characters else "characters",
-                               contexts(arguments.all_characters), peer, ours)
+            bad += differences("characters", contexts(characters), peer, ours)
             bad += differences("corpus", files, peer, ours)
-            if arguments.speed and speed(peer, ours, files, arguments.speed) < 1.5:
+            if arguments.speed and speed(peer, ours, files[::8], arguments.speed) < 1.5:
                 sys.exit("compare: tethys must be at least 1.5 times as fast")
         print("Other patterns and tokens:")
         bad += compare_patterns(arguments.program, folder, min(arguments.strings, 20000) // 5)

@@ -1,18 +1,17 @@
 #include "data/tokenizer/encoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
+#include "base/error.h"
 #include "data/tokenizer/nfc.h"
 
 namespace tethys {
-namespace {
 
-constexpr size_t kSlots = 1 << 15;
-
-}  // namespace
-
-Encoder::Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer), seen_(kSlots) {}
+Encoder::Encoder(const Tokenizer& tokenizer, size_t slots) : tokenizer_(tokenizer), seen_(slots) {
+  require(std::has_single_bit(slots), "an Encoder of {} slots", slots);
+}
 
 void Encoder::encode(std::string_view text, std::vector<int32_t>& out, Template enclose) {
   const auto enclose_with = [&](const std::vector<int32_t>& ids) {
@@ -53,7 +52,7 @@ void Encoder::split(std::string_view text, size_t level, std::vector<int32_t>& o
 }
 
 void Encoder::encode_piece(std::string_view piece, std::vector<int32_t>& out) {
-  Seen* seen = piece.size() <= Seen{}.text.size() ? &seen_[hash_piece(piece) % kSlots] : nullptr;
+  Seen* seen = piece.size() <= Seen{}.text.size() ? &seen_[hash_piece(piece) & (seen_.size() - 1)] : nullptr;
   if (seen != nullptr && seen->size == piece.size() &&
       std::memcmp(seen->text.data(), piece.data(), piece.size()) == 0) {
     out.insert(out.end(), seen->ids.begin(), seen->ids.begin() + seen->count);

@@ -17,7 +17,8 @@ namespace tethys {
 
 class Encoder {
  public:
-  explicit Encoder(const Tokenizer& tokenizer);
+  // It remembers as many pieces as it has slots, a power of two, of 64 bytes.
+  explicit Encoder(const Tokenizer& tokenizer, size_t slots = 1 << 15);
 
   // Appends the ids of `text`, in which an added token spelt out becomes its id.
   void encode(std::string_view text, std::vector<int32_t>& out, Template enclose = Template::Leave);

@@ -82,7 +82,7 @@ void Tokenizer::save(const std::string& path) const { write_file(path, write_tok
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text, Template enclose) const {
   std::vector<int32_t> ids;
-  Encoder(*this).encode(text, ids, enclose);
+  Encoder(*this, /*slots=*/256).encode(text, ids, enclose);
   return ids;
 }
 

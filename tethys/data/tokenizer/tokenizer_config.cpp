@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "data/tokenizer/json_part.h"
@@ -41,24 +42,15 @@ std::string chat_template(const JsonPart& root) {
   return "";
 }
 
-void add_token(Bpe& bpe, const AddedToken& token, std::string_view where) {
-  for (const AddedToken& other : bpe.added) {
-    if (other.text == token.text && other.id == token.id) return;
-    if (other.text == token.text || other.id == token.id) {
-      user_error("{}: \"{}\" has the id {}, but \"{}\" has the id {}", where, token.text, token.id, other.text,
-                 other.id);
-    }
-  }
+void check_fits(const Bpe& bpe, const AddedToken& token, std::string_view where) {
   auto id = static_cast<size_t>(token.id);
-  if (id < bpe.tokens.size()) {
-    if (bpe.tokens[id] != token.text) {
-      user_error("{}: \"{}\" has the id {}, which the vocabulary gives to another token", where, token.text, token.id);
-    }
-  } else if (token.id != bpe.vocab_size()) {
+  if (id < bpe.tokens.size() && bpe.tokens[id] != token.text) {
+    user_error("{}: \"{}\" has the id {}, which the vocabulary gives to another token", where, token.text, token.id);
+  }
+  if (id >= bpe.tokens.size() && token.id != bpe.vocab_size()) {
     user_error("{}: \"{}\" has the id {}; expected {}, as added tokens follow the vocabulary", where, token.text,
                token.id, bpe.vocab_size());
   }
-  bpe.added.insert(std::upper_bound(bpe.added.begin(), bpe.added.end(), token, by_id), token);
 }
 
 }  // namespace
@@ -77,7 +69,22 @@ AddedToken read_added_token(const JsonPart& part, int32_t id) {
 }
 
 void add_tokens(Bpe& bpe, const std::vector<AddedToken>& added, std::string_view where) {
-  for (const AddedToken& token : added) add_token(bpe, token, where);
+  std::unordered_map<std::string, int32_t> ids;
+  for (const AddedToken& token : bpe.added) ids[token.text] = token.id;
+  for (const AddedToken& token : added) {
+    auto place = std::lower_bound(bpe.added.begin(), bpe.added.end(), token, by_id);
+    bool id_taken = place != bpe.added.end() && place->id == token.id;
+    auto [entry, is_new] = ids.try_emplace(token.text, token.id);
+    if (!is_new && entry->second == token.id) continue;
+    if (!is_new) {
+      user_error("{}: \"{}\" has the id {}, but it has the id {} already", where, token.text, token.id, entry->second);
+    }
+    if (id_taken) {
+      user_error("{}: \"{}\" has the id {}, but \"{}\" has it already", where, token.text, token.id, place->text);
+    }
+    check_fits(bpe, token, where);
+    bpe.added.insert(place, token);
+  }
 }
 
 TokenizerConfig read_tokenizer_config(const Path& folder) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "data/tokenizer/byte_level.h"
@@ -209,14 +210,13 @@ void read_model(Bpe& bpe, const JsonPart& model, const AddedIds& added) {
 
 std::vector<AddedToken> read_added(const JsonPart& root) {
   std::vector<AddedToken> added;
+  std::unordered_set<std::string> texts;
   std::optional<JsonPart> list = root.find("added_tokens");
   if (!list) return added;
   for (size_t i = 0; i < list->size(); ++i) {
     const JsonPart token = list->element(i);
     AddedToken read = read_added_token(token, token.member("id").id());
-    for (const AddedToken& other : added) {
-      if (other.text == read.text) token.wrong(fmt::format("no second added token \"{}\"", other.text));
-    }
+    if (!texts.insert(read.text).second) token.wrong(fmt::format("no second added token \"{}\"", read.text));
     added.push_back(std::move(read));
   }
   std::sort(added.begin(), added.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });

@@ -334,7 +334,9 @@ TEST_F(ConfigFolder, NamesWhatDoesNotFit) {
       {R"({"added_tokens_decoder": {"99999999999": {"content": "y"}}})", "\"99999999999\" is no token id"},
       {R"({"added_tokens_decoder": {"260": 5}})", "added_tokens_decoder.260 is 5"},
       {R"({"added_tokens_decoder": {"300": {"content": "y"}}})", "expected 260, as added tokens follow"},
-      {R"({"added_tokens_decoder": {"258": {"content": "y"}}})", "\"y\" has the id 258, but \"<|begin|>\" has"},
+      {R"({"added_tokens_decoder": {"258": {"content": "y"}}})", "\"y\" has the id 258, but \"<|begin|>\" has it"},
+      {R"({"added_tokens_decoder": {"261": {"content": "<|begin|>"}}})",
+       "has the id 261, but it has the id 258 already"},
       {R"({"eos_token": 5})", "eos_token is 5"},
       {R"({"chat_template": 5})", "chat_template is 5"},
   };
