@@ -75,7 +75,6 @@ bool Config::get_bool(std::string_view name) const { return get<bool>(name); }
 int64_t Config::get_int(std::string_view name) const { return get<int64_t>(name); }
 double Config::get_float(std::string_view name) const { return get<double>(name); }
 const std::string& Config::get_string(std::string_view name) const { return get<std::string>(name); }
-const std::vector<int64_t>& Config::get_ints(std::string_view name) const { return get<std::vector<int64_t>>(name); }
 const std::vector<std::string>& Config::get_strings(std::string_view name) const {
   return get<std::vector<std::string>>(name);
 }

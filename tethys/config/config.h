@@ -41,7 +41,6 @@ class Config {
   int64_t get_int(std::string_view name) const;
   double get_float(std::string_view name) const;
   const std::string& get_string(std::string_view name) const;
-  const std::vector<int64_t>& get_ints(std::string_view name) const;
   const std::vector<std::string>& get_strings(std::string_view name) const;
 
   const OptionValue& value(std::string_view name) const { return entry(name).value; }

@@ -23,7 +23,6 @@ std::string placeholder(const Option& option) {
     case OptionType::Float: return "NUMBER";
     case OptionType::String: return "TEXT";
     case OptionType::Enum: return fmt::format("{}", fmt::join(option.choices, "|"));
-    case OptionType::IntList: return "INT,…";
     case OptionType::StringList: return "TEXT,…";
   }
   return "";

@@ -79,10 +79,6 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 bool allowed(const Option& option, const OptionValue& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return in_range(static_cast<double>(*number), option.range);
   if (const auto* number = std::get_if<double>(&value)) return in_range(*number, option.range);
-  if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
-    return std::all_of(list->begin(), list->end(),
-                       [&](int64_t number) { return in_range(static_cast<double>(number), option.range); });
-  }
   if (option.type != OptionType::Enum) return true;
   return std::find(option.choices.begin(), option.choices.end(), std::get<std::string>(value)) != option.choices.end();
 }
@@ -108,9 +104,6 @@ Option text_option(std::string name, std::string standard, std::string meaning) 
 Option enum_option(std::string name, std::string standard, std::vector<std::string> choices, std::string meaning) {
   return {std::move(name), OptionType::Enum, std::move(standard), std::move(meaning), std::move(choices), {}, {}};
 }
-Option int_list_option(std::string name, std::vector<int64_t> standard, OptionRange range, std::string meaning) {
-  return {std::move(name), OptionType::IntList, std::move(standard), std::move(meaning), {}, range, {}};
-}
 Option text_list_option(std::string name, std::vector<std::string> standard, std::string meaning) {
   return {std::move(name), OptionType::StringList, std::move(standard), std::move(meaning), {}, {}, {}};
 }
@@ -133,7 +126,6 @@ std::string expected_by(const Option& option) {
     case OptionType::Float: return expected_number("a number", option.range);
     case OptionType::String: return "a text";
     case OptionType::Enum: return fmt::format("one of {}", fmt::join(option.choices, ", "));
-    case OptionType::IntList: return "a list, each " + expected_number("an int", option.range);
     case OptionType::StringList: return "a list of texts";
   }
   internal_error("option {} has no type", option.name);
@@ -145,7 +137,6 @@ std::string to_toml(const OptionValue& value) {
     std::string operator()(int64_t v) const { return fmt::format("{}", v); }
     std::string operator()(double v) const { return float_text(v); }
     std::string operator()(const std::string& v) const { return quoted(v); }
-    std::string operator()(const std::vector<int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
     std::string operator()(const std::vector<std::string>& v) const {
       std::vector<std::string> parts;
       for (const std::string& text : v) parts.push_back(quoted(text));
@@ -159,11 +150,6 @@ OptionValue checked_value(const Option& option, OptionValue value, std::string_v
   const std::string got = to_toml(value);
   if (option.type == OptionType::Float && std::holds_alternative<int64_t>(value)) {
     value = static_cast<double>(std::get<int64_t>(value));
-  }
-  // An empty list in a file does not tell of what it is a list.
-  if (got == "[]" && (option.type == OptionType::IntList || option.type == OptionType::StringList)) {
-    if (option.type == OptionType::IntList) value = std::vector<int64_t>();
-    if (option.type == OptionType::StringList) value = std::vector<std::string>();
   }
   if (value.index() != option.standard.index() || !allowed(option, value)) wrong_value(option, got, where);
   return value;
@@ -183,11 +169,6 @@ OptionValue parsed_value(const Option& option, std::string_view text, std::strin
     case OptionType::Float: return checked(number(number_of<double>(text)));
     case OptionType::String:
     case OptionType::Enum: return checked(std::string(text));
-    case OptionType::IntList: {
-      std::vector<int64_t> list;
-      for (std::string_view part : split_at_commas(text)) list.push_back(number(number_of<int64_t>(part)));
-      return checked(std::move(list));
-    }
     case OptionType::StringList: {
       const std::vector<std::string_view> parts = split_at_commas(text);
       return checked(std::vector<std::string>(parts.begin(), parts.end()));

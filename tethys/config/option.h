@@ -14,10 +14,10 @@
 
 namespace tethys {
 
-enum class OptionType : uint8_t { Bool, Int, Float, String, Enum, IntList, StringList };
+enum class OptionType : uint8_t { Bool, Int, Float, String, Enum, StringList };
 
 // An Enum is held as its string.
-using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<std::string>>;
+using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>>;
 
 // The numbers that an option takes: from low to high, each included unless open, and besides them `also`.
 struct OptionRange {
@@ -34,7 +34,7 @@ struct Option {
   OptionValue standard;  // the default
   std::string meaning;
   std::vector<std::string> choices;  // of Enum
-  OptionRange range;                 // of Int, Float and each of IntList
+  OptionRange range;                 // of Int and Float
   std::string alias;                 // a shorter flag: "mode" for graph.mode
 };
 
@@ -43,7 +43,6 @@ Option int_option(std::string name, int64_t standard, OptionRange range, std::st
 Option float_option(std::string name, double standard, OptionRange range, std::string meaning);
 Option text_option(std::string name, std::string standard, std::string meaning);
 Option enum_option(std::string name, std::string standard, std::vector<std::string> choices, std::string meaning);
-Option int_list_option(std::string name, std::vector<int64_t> standard, OptionRange range, std::string meaning);
 Option text_list_option(std::string name, std::vector<std::string> standard, std::string meaning);
 
 inline OptionRange at_least(double low) { return {.low = low}; }
@@ -64,7 +63,7 @@ std::string expected_by(const Option& option);
 // As the value would stand in a TOML file: 5, 0.1, "text", ["a", "b"].
 std::string to_toml(const OptionValue& value);
 
-// The value as the option's own type: an int becomes the float of a Float, an empty list the list of either type.
+// The value as the option's own type: an int becomes the float of a Float.
 // UserError, opening with `where`, if the type, the choice or the range is wrong.
 OptionValue checked_value(const Option& option, OptionValue value, std::string_view where);
 

@@ -45,12 +45,11 @@ Path file_of(std::string_view name, const Path& folder, const Path& recipes, con
              fmt::join(names, ", "));
 }
 
-// All the elements as T; nothing if one is something else.
-template <typename T>
+// All the elements as texts; nothing if one is something else.
 std::optional<OptionValue> list_of(const toml::array& array) {
-  std::vector<T> out;
+  std::vector<std::string> out;
   for (const toml::node& element : array) {
-    const std::optional<T> value = element.value_exact<T>();
+    const std::optional<std::string> value = element.value_exact<std::string>();
     if (!value) return std::nullopt;
     out.push_back(*value);
   }
@@ -63,9 +62,7 @@ std::optional<OptionValue> value_of(const toml::node& node) {
   if (const auto value = node.value_exact<double>()) return *value;
   if (const auto value = node.value_exact<std::string>()) return *value;
   const toml::array* array = node.as_array();
-  if (array == nullptr) return std::nullopt;
-  if (const auto list = list_of<int64_t>(*array)) return list;
-  return list_of<std::string>(*array);
+  return array == nullptr ? std::nullopt : list_of(*array);
 }
 
 class Loader {
@@ -134,7 +131,7 @@ class Loader {
 
   static std::string_view kind_of(const toml::node& node) {
     if (node.is_table()) return "table";
-    if (node.is_array()) return "list of mixed or nested values";
+    if (node.is_array()) return "list with values that are not texts";
     if (node.is_number()) return "number";
     return node.is_boolean() ? "boolean" : "date or time";
   }

@@ -114,7 +114,7 @@ TEST(Recipe, AValueOfAnotherTypeOrOutOfRangeIsRefused) {
             "r.toml:2: graph.remat is \"some\", expected one of none, full, selective");
   EXPECT_EQ(refusal("[data]\ntext = \"a.txt\"\n"), "r.toml:2: data.text is \"a.txt\", expected a list of texts");
   EXPECT_EQ(refusal("[data]\ntext = [\"a\", 1]\n"),
-            "r.toml:2:1: data.text is a list of mixed or nested values, expected a list of texts");
+            "r.toml:2:1: data.text is a list with values that are not texts, expected a list of texts");
   EXPECT_EQ(refusal("[training.steps]\nx = 1\n"),
             "r.toml:1:11: training.steps is a table, expected an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal("[training]\nsteps = 2020-01-01\n"),
