@@ -1,10 +1,10 @@
 #include "checkpoint/store.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 namespace tethys {
 namespace {
@@ -29,12 +29,9 @@ std::vector<std::string> names_in(const Path& folder) {
 std::optional<int64_t> parse_step(const std::string& name) {
   constexpr std::string_view kPrefix = "step-";
   if (!name.starts_with(kPrefix)) return std::nullopt;
-  int64_t step = 0;
-  const char* end = name.data() + name.size();
-  const auto result = std::from_chars(name.data() + kPrefix.size(), end, step);
+  const auto step = parse_number<int64_t>(std::string_view(name).substr(kPrefix.size()));
   // Only the one spelling that we write: "step-20" is somebody else's.
-  if (result.ec != std::errc() || result.ptr != end || name != step_name(step)) return std::nullopt;
-  return step;
+  return step && name == step_name(*step) ? step : std::nullopt;
 }
 
 // What a killed save or removal leaves: ".step-….partial", ".step-….trash".

@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/number.h"
 
 namespace tethys {
 namespace {
@@ -54,15 +54,6 @@ std::string float_text(double value) {
   std::string text = fmt::format("{}", value);
   if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
-}
-
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 std::vector<std::string_view> split_at_commas(std::string_view text) {
@@ -165,8 +156,8 @@ OptionValue parsed_value(const Option& option, std::string_view text, std::strin
     case OptionType::Bool:
       if (text != "true" && text != "false") wrong_value(option, quoted(text), where);
       return text == "true";
-    case OptionType::Int: return checked(number(number_of<int64_t>(text)));
-    case OptionType::Float: return checked(number(number_of<double>(text)));
+    case OptionType::Int: return checked(number(parse_number<int64_t>(text)));
+    case OptionType::Float: return checked(number(parse_number<double>(text)));
     case OptionType::String:
     case OptionType::Enum: return checked(std::string(text));
     case OptionType::StringList: {

@@ -139,7 +139,7 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
   const std::vector<Case> cases = {
       {{"--data.text", path("no/*.txt")}, {"no/*.txt"}},
       {{"--data.text", path("empty.txt")}, {"empty.txt"}},
-      {{"--data.text", path("short.txt")}, {"too short: 10 tokens in 1 documents", "training.seq_len 32 needs 33"}},
+      {{"--data.text", path("short.txt")}, {"too short: 10 tokens in 1 document,", "training.seq_len 32 needs 33"}},
       {{"--data.text="}, {"nothing to train on", "--data.text", "--data.tokens"}},
       {{"--data.tokenizer="}, {"needs a tokenizer"}},
       {{"--data.tokenizer", path("no.json")}, {"no.json"}},

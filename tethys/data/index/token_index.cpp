@@ -4,11 +4,13 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "data/parallel.h"
 #include "data/sources/text.h"
 #include "data/tokenizer/encoder.h"
@@ -92,6 +94,7 @@ class Builder {
     survey();
     std::array<std::vector<Document>, 2> parts = divide();
     std::array<std::vector<uint64_t>, 2> starts;
+    report(corpus_.progress, "tokenising", 0, static_cast<int64_t>(documents_.size()));
     for (size_t part = 0; part < 2; ++part) {
       footer.parts[part].documents = parts[part].size();
       starts[part] = append_tokens(parts[part], static_cast<int>(footer.token_bytes), footer.parts[part]);
@@ -106,18 +109,24 @@ class Builder {
  private:
   // Sizes and hashes of all documents; those without text are dropped.
   void survey() {
-    parallel_for(static_cast<int64_t>(documents_.size()), corpus_.threads, [&](int, int64_t index) {
+    const auto total = static_cast<int64_t>(documents_.size());
+    std::mutex mutex;
+    int64_t done = 0, notch = std::max<int64_t>(1, total / 100);
+    report(corpus_.progress, "reading", 0, total);
+    parallel_for(total, corpus_.threads, [&](int, int64_t index) {
       Document& document = documents_[static_cast<size_t>(index)];
       std::string text = read_file(document.path);
       document.size = static_cast<int64_t>(text.size());
       document.hash = hash_hex(text);
+      std::lock_guard lock(mutex);
+      if (++done % notch == 0 || done == total) report(corpus_.progress, "reading", done, total);
     });
     size_t files = documents_.size();
     std::string first = documents_[0].path;
     std::erase_if(documents_, [](const Document& document) { return document.size == 0; });
     if (documents_.empty()) {
-      user_error("the corpus is empty: of the {} files that data.text names, such as {}, none holds text", files,
-                 first);
+      user_error("the corpus is empty: of the {} that data.text names, such as {}, none holds text",
+                 counted(static_cast<int64_t>(files), "file"), first);
     }
   }
 

@@ -113,6 +113,34 @@ TEST_F(Index, KeepsCopiesOfADocumentOnOneSide) {
   for (const std::string& text : texts(index.training)) EXPECT_THAT(held_out, testing::Not(Contains(text)));
 }
 
+TEST_F(Index, TellsTheBeginningAndTheEndOfItsStagesAndNothingWhereItIsRead) {
+  write_documents(3);
+  std::vector<std::string> reports;
+  const Corpus corpus{.files = {folder_ / "*.txt"},
+                      .folder = (folder_ / "cache").string(),
+                      .progress = [&](std::string_view stage, int64_t done, int64_t total) {
+                        if (done == 0 || done == total) reports.push_back(fmt::format("{} {}/{}", stage, done, total));
+                      }};
+  open_index(tokenizer(), corpus);
+  EXPECT_THAT(reports, ElementsAre("reading 0/3", "reading 3/3", "tokenising 0/3", "tokenising 3/3"));
+  open_index(tokenizer(), corpus);
+  EXPECT_EQ(reports.size(), 4u);
+}
+
+// Thrown by progress: whoever asks for an index may think better of it.
+TEST_F(Index, ThatIsGivenUpLeavesNothing) {
+  write_documents(3);
+  for (const std::string at : {"reading", "tokenising"}) {
+    const Corpus corpus{.files = {folder_ / "*.txt"},
+                        .folder = (folder_ / "cache").string(),
+                        .progress = [&](std::string_view stage, int64_t done, int64_t total) {
+                          if (stage == at && done == total) throw InternalError("given up");
+                        }};
+    EXPECT_THROW(open_index(tokenizer(), corpus), InternalError);
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cache"));
+  }
+}
+
 TEST_F(Index, IsBuiltOnceAndReadAfterwards) {
   write_documents(5);
   TokenIndex first = open(), second = open();

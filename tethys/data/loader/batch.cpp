@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "data/loader/permutation.h"
+#include "values/label.h"
 
 namespace tethys {
 namespace {
-
-constexpr int32_t kIgnoredLabel = -100;
 
 // Where one row goes in each tensor of the batch.
 struct RowView {
@@ -57,10 +57,9 @@ BatchMaker::BatchMaker(TokenStream stream, const BatchSettings& settings)
   rows_ = std::max<int64_t>(0, stream_.size() - 1) / settings_.seq_len;
   if (rows_ == 0) {
     user_error(
-        "{} is too short: {} tokens in {} documents, and a row of training.seq_len {} needs {}; add text, or lower "
-        "training.seq_len",
-        stream_.name().empty() ? "the text" : stream_.name(), stream_.size(), stream_.documents(), settings_.seq_len,
-        settings_.seq_len + 1);
+        "{} is too short: {} in {}, and a row of training.seq_len {} needs {}; add text, or lower training.seq_len",
+        stream_.name().empty() ? "the text" : stream_.name(), counted(stream_.size(), "token"),
+        counted(stream_.documents(), "document"), settings_.seq_len, settings_.seq_len + 1);
   }
 }
 

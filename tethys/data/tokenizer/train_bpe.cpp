@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "data/parallel.h"
 #include "data/tokenizer/byte_level.h"
 
@@ -70,6 +71,7 @@ class Learner {
   Bpe learn() {
     int64_t target = options_.vocab_size - static_cast<int64_t>(options_.specials.size());
     int64_t notch = std::max<int64_t>(1, target / 100);
+    report(options_.progress, "learning merges", 0, target);
     while (static_cast<int64_t>(bpe_.tokens.size()) < target && !heap_.empty()) {
       Best best = heap_.top();
       heap_.pop();
@@ -85,6 +87,8 @@ class Learner {
       auto done = static_cast<int64_t>(bpe_.tokens.size());
       if (done % notch == 0) report(options_.progress, "learning merges", done, target);
     }
+    // Where no pair is left that occurs twice, that is all.
+    report(options_.progress, "learning merges", target, target);
     for (const std::string& special : options_.specials) {
       AddedToken token;
       token.id = static_cast<int32_t>(bpe_.vocab_size());
@@ -185,6 +189,7 @@ WordCounts count_words(const std::vector<std::string>& files, const BpeTraining&
   std::mutex mutex;
   auto total = static_cast<int64_t>(files.size());
   int64_t done = 0, notch = std::max<int64_t>(1, total / 100);
+  report(options.progress, "counting words", 0, total);
   parallel_for(total, options.threads, [&](int worker, int64_t index) {
     Counter& counter = counters[static_cast<size_t>(worker)];
     std::string text = read_file(files[static_cast<size_t>(index)]);
@@ -214,7 +219,10 @@ Bpe learn_merges(const WordCounts& words, const BpeTraining& options) {
 Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options) {
   check(options);
   WordCounts words = count_words(files, options);
-  if (words.empty()) user_error("there is no text to learn a vocabulary from: the {} files are empty", files.size());
+  if (words.empty()) {
+    user_error("there is no text to learn a vocabulary from: {} without any",
+               counted(static_cast<int64_t>(files.size()), "file"));
+  }
   return learn_merges(words, options);
 }
 

@@ -12,13 +12,11 @@
 
 #include "ops/kernel/kernel.h"
 #include "ops/tensor.h"
+#include "values/label.h"
 
 namespace tethys {
 
-// The label that is not counted.
-inline constexpr int32_t kIgnoredLabel = -100;
-
-// (x, w, labels) → (loss sum, gradient of x, gradient of w)
+// (x, w, labels) → (loss sum, gradient of x, gradient of w); a label that is kIgnoredLabel does not count.
 extern const KernelRecord linear_cross_entropy_kernel;
 
 struct LinearCrossEntropyAttributes {
