@@ -133,6 +133,7 @@ Options run_options() {
       enum_option("checkpoint.export_dtype", "float32", {"float32", "float16", "bfloat16"},
                   "dtype of a last save of the parameters alone"),
       int_option("metrics.log_freq", 10, at_least(1), "steps from one log line to the next"),
+      bool_option("metrics.enable_tensorboard", true, "write event files for TensorBoard beside metrics.jsonl"),
       bool_option("validation.enable", false, "validate on the held-out documents"),
       int_option("validation.freq", 100, at_least(1), "steps from one validation to the next"),
       int_option("validation.steps", -1, at_least_or(1, -1), "batches of a validation; -1: all held-out documents"),

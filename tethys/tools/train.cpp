@@ -29,8 +29,7 @@ std::vector<Option> options() {
 }
 
 [[noreturn]] void end_stuck(const Watchdog::Stuck& stuck) {
-  fmt::print(stderr, "tethys: step {} of program {} did not end within {} s: the device is stuck\n", stuck.step,
-             stuck.program, stuck.limit.count() / 1000);
+  fmt::print(stderr, "tethys: {}: the device is stuck\n", to_string(stuck));
   ::_exit(kStuck);
 }
 

@@ -19,6 +19,7 @@
 #include "train/corpus.h"
 #include "train/fit.h"
 #include "train/meter.h"
+#include "train/metrics_writer.h"
 #include "train/peak.h"
 #include "train/replay.h"
 #include "train/resume.h"
@@ -156,7 +157,7 @@ class Trainer {
   TrainingSetup setup_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Validator> validator_;
-  std::unique_ptr<LineFile> metrics_;
+  std::optional<MetricsWriter> metrics_;
   std::optional<Meter> meter_;
   std::optional<StepRunner> runner_;
   TrainingState state_;
@@ -281,7 +282,9 @@ void Trainer::begin() {
     state_ = initial_state(*executor_, setup_, seed_);
   }
   cut_back_metrics(folder_.metrics(), result_.step);
-  metrics_ = std::make_unique<LineFile>(folder_.metrics());
+  metrics_.emplace(folder_.metrics(),
+                   MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
+                                          .first_step = result_.step + 1});
   write_file(folder_.config(), config_toml(config_));
 }
 
@@ -323,7 +326,7 @@ void Trainer::handle(int64_t step, Loader& loader) {
   next.data_seconds = seconds_since(begin);
   if (pending_) pending_->look();
   {
-    const Watchdog::Step guard = watchdog_.step(step + 1, "training step");
+    const Watchdog::Step guard = watchdog_.step(step + 1, "training step", runner_->waits());
     next.outcome = runner_->run(state_, {step, learning_rate(step), next.batch});
   }
   settle();
@@ -338,7 +341,7 @@ void Trainer::settle() {
   const Pending pending = std::move(*pending_);
   pending_.reset();
   const auto [loss, norm] = [&] {
-    const Watchdog::Step guard = watchdog_.step(pending.step + 1, "training step");
+    const Watchdog::Step guard = watchdog_.step(pending.step + 1, "training step", runner_->waits());
     return std::pair(to_host(pending.outcome.loss).to_doubles()[0], to_host(pending.outcome.norm).to_doubles()[0]);
   }();
   const Clock::time_point done = pending.done.value_or(Clock::now());
@@ -360,7 +363,7 @@ void Trainer::report(int64_t done, double loss, double norm) {
     metrics.memory_gib =
         static_cast<double>(executor_->ledger().peak()) / static_cast<double>(setup_.degrees.devices()) / kGiB;
     meter_->fill(metrics);
-    metrics_->append(to_json(metrics));
+    metrics_->add(metrics);
     line(console_line(metrics));
   }
   if (callbacks_.progress) callbacks_.progress(done, steps_, meter_->seconds_per_step());
@@ -410,7 +413,7 @@ void Trainer::after_step(int64_t done) {
   if (validates) {
     const Watchdog::Step guard = watchdog_.step(done, "validation");
     const ValidationMetrics metrics = validator_->run(state_.parameters, done);
-    metrics_->append(to_json(metrics));
+    metrics_->add(metrics);
     line(console_line(metrics));
   }
   if (saves) save(done);

@@ -1,0 +1,31 @@
+#include "train/metrics_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/temporary_folder.h"
+
+namespace tethys {
+namespace {
+
+TEST(Scalars, AreTheNumbersOfALineButTheStep) {
+  using Scalars = std::vector<std::pair<std::string, double>>;
+  EXPECT_EQ(scalars_of(R"({"step":3,"loss":2.5,"note":"x","tokens":7})"), (Scalars{{"loss", 2.5}, {"tokens", 7}}));
+}
+
+TEST(MetricsWriter, WritesLinesAndOnlyIfAskedAnEventFile) {
+  const TemporaryFolder folder;
+  const StepMetrics step{.step = 2, .loss = 1.5};
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
+  };
+  MetricsWriter(folder / "metrics.jsonl", {}).add(step);
+  EXPECT_EQ(files(), 1);
+  MetricsWriter(folder / "metrics.jsonl", {.tensorboard = true, .first_step = 3}).add(ValidationMetrics{.step = 3});
+  EXPECT_EQ(files(), 2);
+  const RunMetrics read = read_metrics(folder / "metrics.jsonl");
+  EXPECT_EQ(read.steps, std::vector{step});
+  EXPECT_EQ(read.validations.size(), 1U);
+}
+
+}  // namespace
+}  // namespace tethys
