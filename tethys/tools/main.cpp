@@ -15,9 +15,10 @@ namespace tethys {
 namespace {
 
 const std::vector<const Command*> kCommands = {
-    &kTrainCommand,          &kGenerateCommand,         &kInspectCommand,
-    &kConfigCommand,         &kCheckpointVerifyCommand, &kCheckpointListCommand,
-    &kTokenizerTrainCommand, &kTokenizerEncodeCommand,  &kTokenizerDecodeCommand,
+    &kTrainCommand,           &kGenerateCommand,         &kInspectCommand,
+    &kConfigCommand,          &kCheckpointVerifyCommand, &kCheckpointListCommand,
+    &kDoctorCommand,          &kTokenizerTrainCommand,   &kTokenizerEncodeCommand,
+    &kTokenizerDecodeCommand,
 };
 
 Path cache_folder() {
