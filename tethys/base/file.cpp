@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 #include <vector>
 
@@ -99,18 +100,6 @@ std::string read_file(const Path& path) {
   }
 }
 
-void read_in_pieces(const Path& path, const std::function<void(std::span<const std::byte>)>& use) {
-  const Descriptor file = open_file("read", path, O_RDONLY);
-  ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);  // the system reads ahead further
-  std::vector<std::byte> piece(kMostAtOnce);
-  while (true) {
-    const ssize_t n = retry_interrupted([&] { return ::read(file.get(), piece.data(), piece.size()); });
-    if (n < 0) fail("read", path);
-    if (n == 0) return;
-    use(std::span(piece).first(static_cast<size_t>(n)));
-  }
-}
-
 void write_file(const Path& path, std::string_view content) {
   AtomicFile file(path);
   file.write(std::as_bytes(std::span(content)));
@@ -177,7 +166,7 @@ void AtomicFile::commit() {
   sync_directory(folder_of(path_));
 }
 
-MappedFile::MappedFile(const Path& path) {
+MappedFile::MappedFile(const Path& path) : path_(path) {
   const Descriptor file = open_file("read", path, O_RDONLY);
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) fail("read", path);
@@ -190,12 +179,33 @@ MappedFile::MappedFile(const Path& path) {
 }
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }
 
+void MappedFile::for_each_piece(const std::function<void(std::span<const std::byte>)>& use) const {
+  const auto address = [](std::span<const std::byte> bytes) { return const_cast<std::byte*>(bytes.data()); };
+  if (!bytes_.empty()) ::madvise(address(bytes_), bytes_.size(), MADV_SEQUENTIAL);  // read ahead further
+  for (size_t at = 0; at < bytes_.size(); at += kMostAtOnce) {
+    const std::span<const std::byte> piece = bytes_.subspan(at, std::min(kMostAtOnce, bytes_.size() - at));
+    const int failed = retry_interrupted([&] { return ::madvise(address(piece), piece.size(), MADV_POPULATE_READ); });
+    // An older system does not know it, and reads when the bytes are touched.
+    if (failed != 0 && errno != EINVAL) throw_file_error(fmt::format("cannot read {}", path_.string()), EIO);
+    use(piece);
+  }
+}
+
 MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::let_go(std::span<const std::byte> part) const {
+  if (part.empty()) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(part.data()) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size());
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // a hint: a failure costs memory alone
 }
 
 FolderLock::FolderLock(const Path& folder) {

@@ -25,9 +25,6 @@ using Path = std::filesystem::path;
 
 std::string read_file(const Path& path);
 
-// Gives the file to `use` piece by piece, in order: for one pass over what may be larger than the memory.
-void read_in_pieces(const Path& path, const std::function<void(std::span<const std::byte>)>& use);
-
 // Replaces the file as a whole.
 void write_file(const Path& path, std::string_view content);
 
@@ -80,12 +77,19 @@ class AtomicFile {
 class MappedFile {
  public:
   explicit MappedFile(const Path& path);
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile(MappedFile&& other) noexcept : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
   std::span<const std::byte> bytes() const { return bytes_; }
+  // All of them in order, piece by piece, each read before it is used: what a failing disk does not give is a DiskError
+  // then, and reading is as fast as the disk.
+  void for_each_piece(const std::function<void(std::span<const std::byte>)>& use) const;
+  // A part of the bytes that was read stays in this process's memory until the end, or until this; it may be read
+  // again.
+  void let_go(std::span<const std::byte> part) const;
 
  private:
+  Path path_;
   std::span<const std::byte> bytes_;
 };
 

@@ -11,10 +11,10 @@ constexpr size_t kLarge = size_t{1} << 22;
 
 }  // namespace
 
-WrittenFile hash_file(const Path& path) {
+WrittenFile hash_file(const MappedFile& file) {
   WrittenFile found;
   Hasher hasher;
-  read_in_pieces(path, [&](std::span<const std::byte> bytes) {
+  file.for_each_piece([&](std::span<const std::byte> bytes) {
     hasher.update(bytes);
     found.size += bytes.size();
   });

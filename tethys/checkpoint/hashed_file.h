@@ -25,7 +25,7 @@ struct WrittenFile {
 };
 
 // Of a file that is there, in one pass over it.
-WrittenFile hash_file(const Path& path);
+WrittenFile hash_file(const MappedFile& file);
 
 class HashedFile {
  public:

@@ -121,7 +121,7 @@ std::string make_header(const std::vector<SafetensorsSource>& tensors,
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const Path& path) : file_(path) {
+SafetensorsFile::SafetensorsFile(MappedFile mapped, const Path& path) : file_(std::move(mapped)) {
   const std::string file = path.string();
   const std::string_view text = header_of(file_.bytes(), file);
   data_ = file_.bytes().subspan(kLengthBytes + text.size());

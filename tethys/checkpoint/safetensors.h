@@ -33,7 +33,8 @@ struct SafetensorsEntry {
 // Owns the mapping: spans that it gave are valid while it lives. Reading is safe from many threads.
 class SafetensorsFile {
  public:
-  explicit SafetensorsFile(const Path& path);
+  explicit SafetensorsFile(const Path& path) : SafetensorsFile(MappedFile(path), path) {}
+  SafetensorsFile(MappedFile mapped, const Path& path);  // of this file
 
   // In the order of their bytes.
   const std::vector<SafetensorsEntry>& entries() const { return entries_; }
@@ -42,6 +43,8 @@ class SafetensorsFile {
   const SafetensorsEntry* find(const std::string& name) const;
   // Row-major, little-endian; not aligned to the element.
   std::span<const std::byte> bytes(const SafetensorsEntry& entry) const;
+  // See MappedFile.
+  void let_go(std::span<const std::byte> bytes) const { file_.let_go(bytes); }
 
  private:
   MappedFile file_;

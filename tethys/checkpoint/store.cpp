@@ -175,21 +175,27 @@ Checkpoint::Checkpoint(Path path) : path_(std::move(path)), manifest_(read_manif
   }
 }
 
+Checkpoint::Checkpoint(Path path, Manifest manifest, std::map<std::string, std::string> names)
+    : path_(std::move(path)), manifest_(std::move(manifest)), foreign_(true), names_(std::move(names)) {}
+
 const SafetensorsFile& Checkpoint::checked_file(const std::string& name) {
   if (const auto found = open_.find(name); found != open_.end()) return found->second;
   const Path here = path_ / name;
   // Before anything in the file is believed; then also its header is what we wrote.
-  const std::string hash = hash_file(here).hash;
-  if (hash != manifest_.files.at(name).hash) {
+  const std::string& expected = manifest_.files.at(name).hash;
+  MappedFile file(here);
+  const std::string hash = foreign_ ? expected : hash_file(file).hash;
+  if (hash != expected) {
     user_error("{}: its hash is {}, but the manifest says {}: the file is damaged; use another checkpoint",
-               here.string(), hash, manifest_.files.at(name).hash);
+               here.string(), hash, expected);
   }
-  return open_.emplace(name, SafetensorsFile(here)).first->second;
+  return open_.emplace(name, SafetensorsFile(std::move(file), here)).first->second;
 }
 
 const SafetensorsEntry& Checkpoint::checked_entry(const std::string& tensor, const TensorType& type,
                                                   const ManifestPiece& piece) {
-  const std::string key = piece_name(tensor, type, piece.window);
+  const auto other = names_.find(tensor);
+  const std::string key = other == names_.end() ? piece_name(tensor, type, piece.window) : other->second;
   const TensorType expected{type.dtype, piece.window.extent};
   const SafetensorsEntry* entry = checked_file(piece.file).find(key);
   if (!entry || entry->type != expected) {
@@ -228,7 +234,9 @@ void Checkpoint::read(const std::string& name, const Window& window, std::span<s
   for (const ManifestPiece& piece : found->second.pieces) {
     if (!intersect(piece.window, window)) continue;
     const SafetensorsEntry& entry = checked_entry(name, type, piece);
-    copy_shared(size_of(type.dtype), piece.window, open_.at(piece.file).bytes(entry), window, out);
+    const SafetensorsFile& file = open_.at(piece.file);
+    copy_shared(size_of(type.dtype), piece.window, file.bytes(entry), window, out);
+    file.let_go(file.bytes(entry));
   }
 }
 
