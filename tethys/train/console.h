@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/number.h"
-
 namespace tethys {
 
 struct StepMetrics;

@@ -8,32 +8,34 @@
 namespace tethys {
 namespace {
 
-double gib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+double gib(double bytes) { return bytes / (1 << 30); }
 
 }  // namespace
 
-int64_t state_bytes(const TrainingSetup& setup) {
+double state_bytes(const TrainingSetup& setup) {
   int64_t elements = 0;
   for (const StoredParameter& stored : setup.store) {
     elements += local_type(stored.type, stored.placement, setup.mesh).elements();
   }
   // A parameter and its two moments.
-  return 3 * elements * static_cast<int64_t>(size_of(setup.precision.storage)) * setup.degrees.devices();
+  return 3.0 * static_cast<double>(elements) * static_cast<double>(size_of(setup.precision.storage)) *
+         static_cast<double>(setup.degrees.devices());
 }
 
 void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config& config) {
-  const int64_t needed = state_bytes(setup);
-  if (needed <= physical) return;
+  const double needed = state_bytes(setup), there = static_cast<double>(physical);
+  if (needed <= there) return;
   throw DoesNotFitError(
       fmt::format("parameters and optimizer state take {:.1f} GiB on {} of this machine, which has {:.1f} GiB "
                   "of memory; lower {}, {} or {}, or the number of replicas",
-                  gib(needed), counted(setup.degrees.devices(), "device"), gib(physical), config.cite("model.n_layers"),
+                  gib(needed), counted(setup.degrees.devices(), "device"), gib(there), config.cite("model.n_layers"),
                   config.cite("model.dim"), config.cite("model.vocab_size")));
 }
 
 void check_step_fits(const pjrt::MemoryStats& step, int64_t devices, int64_t physical, const Config& config) {
-  const int64_t needed = step.total() * devices;
-  if (needed <= physical) return;
+  const auto on_all = [&](int64_t bytes) { return static_cast<double>(bytes) * static_cast<double>(devices); };
+  const double needed = on_all(step.total()), there = static_cast<double>(physical);
+  if (needed <= there) return;
   std::string fixes =
       fmt::format("lower {} or {}", config.cite("training.local_batch_size"), config.cite("training.seq_len"));
   if (config.get_string("graph.remat") != "full") fixes += ", recompute activations by --graph.remat full";
@@ -41,8 +43,8 @@ void check_step_fits(const pjrt::MemoryStats& step, int64_t devices, int64_t phy
   throw DoesNotFitError(
       fmt::format("the step needs {:.1f} GiB on {} of this machine ({:.1f} of state and batch, {:.1f} of "
                   "temporaries), which has {:.1f} GiB of memory; {}",
-                  gib(needed), counted(devices, "device"), gib(step.arguments * devices),
-                  gib(step.temporaries * devices), gib(physical), fixes));
+                  gib(needed), counted(devices, "device"), gib(on_all(step.arguments)), gib(on_all(step.temporaries)),
+                  gib(there), fixes));
 }
 
 }  // namespace tethys

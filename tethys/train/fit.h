@@ -16,8 +16,8 @@ class DoesNotFitError : public Error {
   using Error::Error;
 };
 
-// Bytes of parameters and optimizer state on all devices.
-int64_t state_bytes(const TrainingSetup& setup);
+// Bytes of parameters and optimizer state on all devices; more than 64 bits count, of the largest models on many.
+double state_bytes(const TrainingSetup& setup);
 
 // DoesNotFitError, which names what is needed, what there is, and the options to lower, if `physical` bytes are less.
 void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config& config);

@@ -46,14 +46,14 @@ TEST(Fit, AStateIsThreeNumbersForEachParameterOfEachReplica) {
   TrainingSetup setup = set_up(config, std::nullopt);
   int64_t parameters = 0;
   setup.model->for_each_parameter([&](Parameter& parameter) { parameters += parameter.elements(); });
-  EXPECT_EQ(state_bytes(setup), 3 * 4 * parameters);
+  EXPECT_EQ(state_bytes(setup), 3.0 * 4 * parameters);
   EXPECT_EQ(refusal([&] { check_state_fits(setup, 12 * parameters, config); }), "fits");
   EXPECT_THAT(
       refusal([&] { check_state_fits(setup, 12 * parameters - 1, config); }),
       testing::AllOf(HasSubstr("on 1 device of this machine"), HasSubstr("lower model.n_layers = 6 (default)")));
   config.set("parallelism.data_parallel_replicate_degree", int64_t{2}, {});
   config.set("training.dtype", std::string("float64"), {});
-  EXPECT_EQ(state_bytes(set_up(config, std::nullopt)), 2 * 3 * 8 * parameters);
+  EXPECT_EQ(state_bytes(set_up(config, std::nullopt)), 2.0 * 3 * 8 * parameters);
 }
 
 }  // namespace

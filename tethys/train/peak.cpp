@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <thread>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "pjrt/executable.h"
 #include "runtime/program_cache.h"
 
@@ -50,9 +50,8 @@ double measure(const pjrt::Client& client) {
 double stored_peak(const Path& file) {
   try {
     const std::string text = read_file(file);
-    double peak = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), peak);
-    return error == std::errc() && std::isfinite(peak) ? peak : 0;
+    const double peak = parse_number<double>(std::string_view(text).substr(0, text.find('\n'))).value_or(0);
+    return std::isfinite(peak) ? peak : 0;
   } catch (const Error&) {
     return 0;
   }
