@@ -15,10 +15,9 @@ namespace tethys {
 namespace {
 
 const std::vector<const Command*> kCommands = {
-    &kTrainCommand,           &kGenerateCommand,         &kInspectCommand,
-    &kConfigCommand,          &kCheckpointVerifyCommand, &kCheckpointListCommand,
-    &kDoctorCommand,          &kTokenizerTrainCommand,   &kTokenizerEncodeCommand,
-    &kTokenizerDecodeCommand,
+    &kTrainCommand,   &kGenerateCommand,         &kInspectCommand,         &kConfigCommand,
+    &kConvertCommand, &kCheckpointVerifyCommand, &kCheckpointListCommand,  &kDoctorCommand,
+    &kReportCommand,  &kTokenizerTrainCommand,   &kTokenizerEncodeCommand, &kTokenizerDecodeCommand,
 };
 
 Path cache_folder() {

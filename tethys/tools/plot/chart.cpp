@@ -37,7 +37,7 @@ std::vector<double> ticks(double low, double high, int count) {
   const double spacing = power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
   std::vector<double> found;
   for (double index = std::ceil(low / spacing - 1e-9); index * spacing <= high + 1e-9 * spacing; ++index) {
-    found.push_back(index * spacing);
+    found.push_back(index * spacing + 0.0);  // no -0
   }
   return found;
 }

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -48,6 +49,13 @@ std::vector<double> ticks(double low, double high, int count);
 
 // A PNG of 960 × 540 pixels. UserError if the file cannot be written.
 void write_chart_png(const Path& path, const Chart& chart);
+
+// An <svg> element of 640 × 360 units that scales with the page; its colours are the page's variables --ink, --grid and
+// --series-0 … --series-7. Names are escaped.
+std::string chart_svg(const Chart& chart);
+
+// As text of an HTML or SVG element or attribute.
+std::string escaped(std::string_view text);
 
 // Characters in `columns` × `rows`, axes and legend included; ends with a line break.
 std::string chart_text(const Chart& chart, int columns, int rows);
