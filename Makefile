@@ -40,6 +40,7 @@ golden: setup ## rewrite the golden files from what the program emits now; read 
 bench: setup ## speed, side by side with other systems
 	@scripts/build release
 	@benchmarks/run
+	@benchmarks/checkpoint
 	@benchmarks/tokenizer
 
 lint: setup ## format, include arrows, lengths of files, shell syntax
