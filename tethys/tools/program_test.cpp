@@ -187,7 +187,9 @@ TEST(Stop, WhileTextIsIndexedEndsTheProcessAndLeavesNoHalfIndex) {
     std::error_code ignored;
     return std::distance(std::filesystem::directory_iterator(cache, ignored), std::filesystem::directory_iterator());
   };
-  while (process.running() && files_in_cache() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (process.running() && process.output().find("tokenising") == std::string::npos) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   process.kill(SIGTERM);
   const Ended ended = process.await();
   EXPECT_EQ(ended.status, 128 + SIGTERM);
