@@ -74,12 +74,30 @@ void check_checkpoint_folder(const Config& config) {
   }
 }
 
+void check_initial_load(const Config& config) {
+  if (config.get_string("checkpoint.initial_load_path").empty() &&
+      !config.get_strings("checkpoint.exclude_from_loading").empty()) {
+    user_error("{} needs a checkpoint to load from: --checkpoint.initial_load_path PATH",
+               config.cite("checkpoint.exclude_from_loading"));
+  }
+  if (config.get_string("checkpoint.export_dtype") != "float32" &&
+      !config.get_bool("checkpoint.last_save_model_only")) {
+    user_error("{} is that of a last save of the parameters alone: add --checkpoint.last_save_model_only",
+               config.cite("checkpoint.export_dtype"));
+  }
+  if (!config.get_bool("checkpoint.initial_load_in_hf")) return;
+  if (!config.get_string("checkpoint.initial_load_path").empty()) return;
+  user_error("{} needs the folder: --checkpoint.initial_load_path FOLDER",
+             config.cite("checkpoint.initial_load_in_hf"));
+}
+
 }  // namespace
 
 void check_config(const Config& config) {
   check_model(config);
   check_training(config);
   check_checkpoint_folder(config);
+  check_initial_load(config);
   parameter_groups(config);
   for (const std::string& option : config.get_strings("device.compile_options")) {
     if (option.find('=') == 0 || option.find('=') == std::string::npos) {

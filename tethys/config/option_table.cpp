@@ -125,6 +125,8 @@ Options run_options() {
       enum_option("checkpoint.async_mode", "async", {"none", "async"},
                   "async: steps go on while a copy of the state is written; none: they wait"),
       text_option("checkpoint.initial_load_path", "", "checkpoint that a new run starts from"),
+      bool_option("checkpoint.initial_load_in_hf", false,
+                  "checkpoint.initial_load_path is a Hugging Face folder, whose weights are taken"),
       text_list_option("checkpoint.exclude_from_loading", {},
                        "globs over the names of parameters that a new run does not take from the checkpoint it starts "
                        "from; they get their initial values"),

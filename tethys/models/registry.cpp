@@ -6,11 +6,15 @@
 
 namespace tethys {
 
-const Architecture& find_architecture(std::string_view name) {
-  static const Architecture architectures[] = {
-      {"llama3", llama_config, llama_plan, llama_hugging_face_name},
+std::span<const Architecture> architectures() {
+  static const Architecture all[] = {
+      {"llama3", llama_config, llama_plan, llama_hugging_face},
   };
-  for (const Architecture& architecture : architectures) {
+  return all;
+}
+
+const Architecture& find_architecture(std::string_view name) {
+  for (const Architecture& architecture : architectures()) {
     if (name == architecture.name) return architecture;
   }
   internal_error("no architecture {}", name);

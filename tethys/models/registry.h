@@ -5,9 +5,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "config/config.h"
+#include "models/hugging_face.h"
 #include "nn/language_model.h"
 #include "nn/plan.h"
 
@@ -17,8 +19,10 @@ struct Architecture {
   const char* name = "";
   std::unique_ptr<LanguageModelConfig> (*configure)(const Config& config) = nullptr;
   Plan (*plan)() = nullptr;
-  std::string (*hugging_face_name)(const std::string& parameter) = nullptr;
+  const HuggingFaceModel& (*hugging_face)() = nullptr;
 };
+
+std::span<const Architecture> architectures();
 
 // InternalError if there is none: the option's choices are these.
 const Architecture& find_architecture(std::string_view name);

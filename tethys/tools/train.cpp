@@ -13,6 +13,7 @@
 #include "tools/plot/loss_chart.h"
 #include "tools/screen.h"
 #include "tools/stop_signals.h"
+#include "train/hugging_face_config.h"
 #include "train/run_folder.h"
 #include "train/training.h"
 
@@ -50,7 +51,7 @@ void draw(const Invocation& invocation, const std::string& name, const Path& out
 int run(Invocation& invocation) {
   const Config& config = invocation.config;
   const Surroundings& surroundings = invocation.surroundings;
-  const std::string name = load_recipe(invocation.config, single_argument(invocation, kTrainCommand, "the recipe"),
+  const std::string name = load_run_recipe(invocation.config, single_argument(invocation, kTrainCommand, "the recipe"),
                                        recipes_folder(surroundings.executable));
   check_config(config);
   TrainingOptions options;

@@ -18,6 +18,7 @@
 #include "train/console.h"
 #include "train/corpus.h"
 #include "train/fit.h"
+#include "train/hugging_face.h"
 #include "train/meter.h"
 #include "train/metrics_writer.h"
 #include "train/peak.h"
@@ -271,7 +272,7 @@ void Trainer::begin() {
   if (newest) {
     resume_from(*newest);
   } else if (!weights.empty()) {
-    Checkpoint checkpoint(find_checkpoint_of(weights));
+    Checkpoint checkpoint = open_initial_weights(config_);
     runner_.emplace(*executor_, setup_);
     state_ =
         load_weights(checkpoint, *executor_, setup_, config_.get_strings("checkpoint.exclude_from_loading"), seed_);

@@ -1,43 +1,49 @@
 #include "models/llama3/hf.h"
 
-#include <map>
-
-#include "base/error.h"
-
 namespace tethys {
-namespace {
 
-const std::map<std::string, std::string>& in_model() {
-  static const std::map<std::string, std::string> names = {
-      {"tok_embeddings.weight", "model.embed_tokens.weight"},
-      {"norm.weight", "model.norm.weight"},
-      {"output.weight", "lm_head.weight"},
+const HuggingFaceModel& llama_hugging_face() {
+  static const HuggingFaceModel model{
+      .model_type = "llama",
+      .architecture = "LlamaForCausalLM",
+      .parameters =
+          {
+              {"tok_embeddings.weight", "model.embed_tokens.weight"},
+              {"layers.*.attention_norm.weight", "model.layers.*.input_layernorm.weight"},
+              {"layers.*.attention.wq.weight", "model.layers.*.self_attn.q_proj.weight"},
+              {"layers.*.attention.wk.weight", "model.layers.*.self_attn.k_proj.weight"},
+              {"layers.*.attention.wv.weight", "model.layers.*.self_attn.v_proj.weight"},
+              {"layers.*.attention.wo.weight", "model.layers.*.self_attn.o_proj.weight"},
+              {"layers.*.ffn_norm.weight", "model.layers.*.post_attention_layernorm.weight"},
+              {"layers.*.feed_forward.w1.weight", "model.layers.*.mlp.gate_proj.weight"},
+              {"layers.*.feed_forward.w3.weight", "model.layers.*.mlp.up_proj.weight"},
+              {"layers.*.feed_forward.w2.weight", "model.layers.*.mlp.down_proj.weight"},
+              {"norm.weight", "model.norm.weight"},
+              {"output.weight", "lm_head.weight"},
+          },
+      .keys =
+          {
+              {"hidden_size", "model.dim"},
+              {"num_hidden_layers", "model.n_layers"},
+              {"num_attention_heads", "model.n_heads"},
+              {.key = "num_key_value_heads", .option = "model.n_kv_heads", .like = "num_attention_heads"},
+              {"intermediate_size", "model.ffn_dim"},
+              {"vocab_size", "model.vocab_size"},
+              {"max_position_embeddings", "model.context_length", int64_t{2048}},
+              {"rms_norm_eps", "model.norm_eps", 1e-6},
+              {"tie_word_embeddings", "model.tie_embeddings", false},
+          },
+      .constants =
+          {
+              {"hidden_act", "\"silu\""},
+              {"attention_bias", "false"},
+              {"attention_dropout", "0.0"},
+              {"mlp_bias", "false"},
+          },
+      .ignored = {"model.layers.*.self_attn.rotary_emb.inv_freq"},
+      .tied = {"model.embed_tokens.weight", "lm_head.weight"},
   };
-  return names;
-}
-
-const std::map<std::string, std::string>& in_layer() {
-  static const std::map<std::string, std::string> names = {
-      {"attention.wq.weight", "self_attn.q_proj.weight"},     {"attention.wk.weight", "self_attn.k_proj.weight"},
-      {"attention.wv.weight", "self_attn.v_proj.weight"},     {"attention.wo.weight", "self_attn.o_proj.weight"},
-      {"feed_forward.w1.weight", "mlp.gate_proj.weight"},     {"feed_forward.w3.weight", "mlp.up_proj.weight"},
-      {"feed_forward.w2.weight", "mlp.down_proj.weight"},     {"attention_norm.weight", "input_layernorm.weight"},
-      {"ffn_norm.weight", "post_attention_layernorm.weight"},
-  };
-  return names;
-}
-
-}  // namespace
-
-std::string llama_hugging_face_name(const std::string& parameter) {
-  const std::string layers = "layers.";
-  if (const auto found = in_model().find(parameter); found != in_model().end()) return found->second;
-  if (parameter.starts_with(layers)) {
-    const size_t end = parameter.find('.', layers.size());  // of "layers.0"
-    const auto found = end == std::string::npos ? in_layer().end() : in_layer().find(parameter.substr(end + 1));
-    if (found != in_layer().end()) return "model." + parameter.substr(0, end + 1) + found->second;
-  }
-  internal_error("{} is no parameter of Llama", parameter);
+  return model;
 }
 
 }  // namespace tethys

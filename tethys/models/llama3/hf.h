@@ -1,12 +1,10 @@
-// Names of Llama 3's parameters in Hugging Face's files.
+// Llama 3 as Hugging Face names it. RoPE turns halves there too, so no row of a weight is moved.
 #pragma once
 
-#include <string>
+#include "models/hugging_face.h"
 
 namespace tethys {
 
-// "layers.0.attention.wq.weight" → "model.layers.0.self_attn.q_proj.weight". InternalError for a name that is not
-// Llama's.
-std::string llama_hugging_face_name(const std::string& parameter);
+const HuggingFaceModel& llama_hugging_face();
 
 }  // namespace tethys

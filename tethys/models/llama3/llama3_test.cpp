@@ -195,13 +195,15 @@ TEST(Llama, ADegreeThatDoesNotDivideNamesTheParameterAndTheSize) {
 }
 
 TEST(Llama, HuggingFaceNames) {
-  EXPECT_EQ(llama_hugging_face_name("layers.17.feed_forward.w3.weight"), "model.layers.17.mlp.up_proj.weight");
-  EXPECT_EQ(llama_hugging_face_name("tok_embeddings.weight"), "model.embed_tokens.weight");
-  EXPECT_EQ(llama_hugging_face_name("layers.0.ffn_norm.weight"), "model.layers.0.post_attention_layernorm.weight");
-  EXPECT_THROW(llama_hugging_face_name("layers.0.attention.wx.weight"), InternalError);
+  EXPECT_EQ(hugging_face_name(llama_hugging_face(), "layers.17.feed_forward.w3.weight"),
+            "model.layers.17.mlp.up_proj.weight");
+  EXPECT_EQ(hugging_face_name(llama_hugging_face(), "tok_embeddings.weight"), "model.embed_tokens.weight");
+  EXPECT_EQ(hugging_face_name(llama_hugging_face(), "layers.0.ffn_norm.weight"),
+            "model.layers.0.post_attention_layernorm.weight");
+  EXPECT_THROW(hugging_face_name(llama_hugging_face(), "layers.0.attention.wx.weight"), InternalError);
   std::set<std::string> names;
   const auto model = built(small(false));
-  for (Parameter* p : model->parameters()) names.insert(llama_hugging_face_name(p->name()));
+  for (Parameter* p : model->parameters()) names.insert(hugging_face_name(llama_hugging_face(), p->name()));
   EXPECT_EQ(names.size(), model->parameters().size());
 }
 

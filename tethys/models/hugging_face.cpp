@@ -1,0 +1,35 @@
+#include "models/hugging_face.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tethys {
+namespace {
+
+// What the star of the pattern stands for, if the name fits; a pattern without one fits itself alone.
+std::optional<std::string> number_in(const std::string& pattern, const std::string& name) {
+  const size_t star = pattern.find('*');
+  if (star == std::string::npos) return pattern == name ? std::optional<std::string>("") : std::nullopt;
+  const std::string_view end = std::string_view(pattern).substr(star + 1);
+  if (name.size() < pattern.size() || !name.starts_with(pattern.substr(0, star)) || !name.ends_with(end)) {
+    return std::nullopt;
+  }
+  const std::string number = name.substr(star, name.size() - end.size() - star);
+  const bool digits = std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::string hugging_face_name(const HuggingFaceModel& model, const std::string& parameter) {
+  for (const HuggingFaceName& name : model.parameters) {
+    const std::optional<std::string> number = number_in(name.ours, parameter);
+    if (!number) continue;
+    const size_t star = name.theirs.find('*');
+    return star == std::string::npos ? name.theirs : std::string(name.theirs).replace(star, 1, *number);
+  }
+  internal_error("{} is no parameter of {}", parameter, model.architecture);
+}
+
+}  // namespace tethys

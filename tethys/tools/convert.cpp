@@ -1,0 +1,121 @@
+// tethys convert: between Hugging Face folders and Tethys' runs.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "config/recipe.h"
+#include "tools/commands.h"
+#include "tools/locations.h"
+#include "train/hugging_face.h"
+#include "train/hugging_face_config.h"
+#include "train/run_folder.h"
+
+namespace tethys {
+namespace {
+
+std::vector<Option> options() {
+  return {
+      text_option("output", "", "the folder to write; it is not there yet, or empty"),
+      enum_option("dtype", "stored", {"stored", "float32", "bfloat16", "float16"}, "dtype of the weights"),
+      text_option("max_shard_size", "5GB", "most bytes of weights in one file; KB, MB and GB are powers of ten"),
+      text_option("tokenizer", "", "tokenizer.json to put into the Hugging Face folder; empty: the run's"),
+      text_option("recipe", "", "recipe of the model; empty: the config.toml of the run that the checkpoint is of"),
+  };
+}
+
+int64_t parse_size(const Config& config) {
+  const std::string& text = config.get_string("max_shard_size");
+  constexpr std::pair<std::string_view, int64_t> kUnits[] = {{"KB", 1'000}, {"MB", 1'000'000}, {"GB", 1'000'000'000}};
+  std::string_view number = text;
+  int64_t unit = 1;
+  for (const auto& [name, bytes] : kUnits) {
+    if (!number.ends_with(name)) continue;
+    number.remove_suffix(name.size());
+    unit = bytes;
+    break;
+  }
+  const auto count = parse_number<int64_t>(number);
+  if (!count || *count < 1 || *count > (int64_t{1} << 62) / unit) {
+    user_error("{}: expected a number of bytes, such as 500MB or 5GB", config.cite("max_shard_size"));
+  }
+  return *count * unit;
+}
+
+std::optional<DType> dtype_of(const Config& config) {
+  const std::string& dtype = config.get_string("dtype");
+  return dtype == "stored" ? std::nullopt : std::optional(parse_dtype(dtype));
+}
+
+// The configuration that a run left in the checkpoint's own folder, or up to two above it.
+Path recipe_of(const Path& path) {
+  Path folder = std::filesystem::absolute(path).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  for (int up = 0; up < 3; ++up, folder = folder.parent_path()) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(folder / "config.toml", ignored)) return folder / "config.toml";
+  }
+  user_error(
+      "{} is neither a Hugging Face folder (there is no config.json) nor a run or a checkpoint of one (there is "
+      "no config.toml); for a checkpoint alone give --recipe RECIPE",
+      path.string());
+}
+
+void to_hugging_face(const Invocation& invocation, const Path& path, const Path& output) {
+  const Config& flags = invocation.config;
+  Config config;
+  const std::string& recipe = flags.get_string("recipe");
+  load_recipe(config, recipe.empty() ? recipe_of(path).string() : recipe,
+              recipe.empty() ? Path() : recipes_folder(invocation.surroundings.executable));
+  check_config(config);
+  if (const std::string& tokenizer = flags.get_string("tokenizer"); !tokenizer.empty()) {
+    config.set("data.tokenizer", tokenizer, {Origin::Source::Flag, "--tokenizer"});
+  }
+  Checkpoint checkpoint(find_checkpoint_of(path));
+  export_hugging_face(checkpoint, config, output, {.dtype = dtype_of(flags), .max_shard_size = parse_size(flags)});
+  const bool tokenizer = !config.get_string("data.tokenizer").empty();
+  fmt::print(invocation.surroundings.out, "{}: a Hugging Face folder, from {}{}\n", output.string(),
+             checkpoint.path().string(), tokenizer ? "" : "; it has no tokenizer, as none is known: --tokenizer FILE");
+}
+
+int run(Invocation& invocation) {
+  const Path path = single_argument(invocation, kConvertCommand, "the folder");
+  const Config& config = invocation.config;
+  const Path output = config.get_string("output");
+  if (output.empty()) user_error("give the folder to write by --output FOLDER");
+  if (!is_hugging_face_folder(path)) {
+    to_hugging_face(invocation, path, output);
+    return 0;
+  }
+  for (const char* option : {"tokenizer", "recipe"}) {
+    if (config.get_string(option).empty()) continue;
+    user_error("{}: {} is a Hugging Face folder, which brings its own", config.cite(option), path.string());
+  }
+  import_hugging_face(path, output, dtype_of(config));
+  fmt::print(invocation.surroundings.out,
+             "{}: config.toml and a checkpoint, from {}\n"
+             "train it further:  tethys train {} --output FOLDER …\n",
+             output.string(), path.string(), (output / "config.toml").string());
+  return 0;
+}
+
+}  // namespace
+
+const Command kConvertCommand{
+    "convert",
+    "RUN | CHECKPOINT | HUGGING_FACE_FOLDER --output FOLDER [--dtype DTYPE]",
+    "turn a run into a Hugging Face folder, or such a folder into a run",
+    "  tethys convert outputs/llama3_8b --output my-llama --dtype bfloat16           its newest checkpoint\n"
+    "  tethys convert outputs/llama3_8b/checkpoint/step-00001000 --output my-llama   this one\n"
+    "  tethys convert Llama-3.2-1B --output outputs/llama                            a folder with a config.json\n\n"
+    "A Hugging Face folder has config.json, model.safetensors or shards of it with their index, "
+    "generation_config.json\n"
+    "and the tokenizer's files. The other way gives config.toml and a checkpoint of step 0 with the weights alone, "
+    "which\n"
+    "`train` and `generate` take. One tensor at a time is in memory. `train HUGGING_FACE_FOLDER` needs no "
+    "conversion.\n",
+    options,
+    run,
+};
+
+}  // namespace tethys
