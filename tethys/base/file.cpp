@@ -193,6 +193,7 @@ void MappedFile::for_each_piece(const std::function<void(std::span<const std::by
     // An older system does not know it, and reads when the bytes are touched.
     if (failed != 0 && errno != EINVAL) throw_file_error(fmt::format("cannot read {}", path_.string()), EIO);
     use(piece);
+    let_go(piece);
   }
 }
 

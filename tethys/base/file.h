@@ -82,7 +82,7 @@ class MappedFile {
   ~MappedFile();
   std::span<const std::byte> bytes() const { return bytes_; }
   // All of them in order, piece by piece, each read before it is used: what a failing disk does not give is a DiskError
-  // then, and reading is as fast as the disk.
+  // then, and reading is as fast as the disk. None stays in memory.
   void for_each_piece(const std::function<void(std::span<const std::byte>)>& use) const;
   // A part of the bytes that was read stays in this process's memory until the end, or until this; it may be read
   // again.

@@ -88,7 +88,8 @@ const Command kTrainCommand{
     "  tethys train llama3_debugmodel --resume …            go on after a stop; Ctrl-C saves before it stops\n"
     "  tethys train llama3_8b --dry_run …                   does it fit together? compiles, runs nothing\n"
     "  tethys train my/recipe.toml --parallelism.data_parallel_shard_degree 4\n\n"
-    "RECIPE is a name from recipes/ or the path of a TOML file. The run's folder gets metrics.jsonl, the effective\n"
+    "RECIPE is a name from recipes/, the path of a TOML file, or a Hugging Face folder, whose model, weights and\n"
+    "tokenizer the run then starts from. The run's folder gets metrics.jsonl, the effective\n"
     "config.toml, log.txt, loss.png and the checkpoints. Exit status: 0 done, 1 failed, 2 a mistake in the input,\n"
     "3 out of memory, 4 a stuck device, 128 + n stopped by signal n after saving.\n",
     options,

@@ -110,6 +110,7 @@ class Reader {
                                        [](const HuggingFaceKey& key) { return key.key == "head_dim"; });
     if (value == nullptr || is_option) return;
     const int64_t dim = config_.get_int("model.dim"), heads = config_.get_int("model.n_heads");
+    if (dim % heads != 0) return;  // check_config says what is wrong
     if (!value->is_number_integer() || value->get<double>() * static_cast<double>(heads) != static_cast<double>(dim)) {
       user_error("{}: head_dim is {}, and only hidden_size / num_attention_heads = {} / {} is supported", where_,
                  value->dump(), dim, heads);

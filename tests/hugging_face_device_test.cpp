@@ -1,0 +1,169 @@
+// Hugging Face folders both ways, against what `transformers` saves and computes:
+// tests/golden/hugging_face/generate.py.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/temporary_folder.h"
+#include "checkpoint/hugging_face.h"
+#include "config/recipe.h"
+#include "llama3_testing.h"
+#include "models/llama3/hf.h"
+#include "train/hugging_face.h"
+#include "train/hugging_face_config.h"
+#include "train/run_folder.h"
+#include "train/state.h"
+
+namespace tethys::llama3_testing {
+namespace {
+
+using nlohmann::json;
+
+const json& golden() {
+  static const json document = [] {
+    std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/hugging_face/golden.json");
+    return json::parse(file);
+  }();
+  return document;
+}
+
+Config config_of_case(const json& golden_case) {
+  const json& m = golden_case.at("model");
+  const json& rope = m.at("rope");
+  return config_of({.dim = m.at("dim"),
+                    .layers = m.at("layers"),
+                    .heads = m.at("heads"),
+                    .kv_heads = m.at("kv_heads"),
+                    .ffn = m.at("ffn"),
+                    .vocab = m.at("vocab"),
+                    .tied = m.at("tied"),
+                    .norm_eps = m.at("norm_eps"),
+                    .theta = rope.at("theta"),
+                    .factor = rope.at("factor"),
+                    .low = rope.at("low"),
+                    .high = rope.at("high"),
+                    .original = rope.at("original")});
+}
+
+struct Weight {
+  std::string name;
+  HostTensor value;
+};
+
+std::vector<Weight> formula_weights(const Config& config) {
+  std::vector<Weight> weights;
+  llama_config(config)->build()->for_each_parameter([&](Parameter& p) {
+    weights.push_back(
+        {p.name(), llama3_formula::weight(p.name(), {DType::F32, p.dims()}, config.get_bool("model.tie_embeddings"))});
+  });
+  return weights;
+}
+
+void save_run(const Path& folder, const std::vector<Weight>& weights) {
+  std::vector<PieceSource> pieces;
+  for (const Weight& w : weights) {
+    pieces.push_back({w.name, w.value.type(), whole(w.value.type().dims), {}, [&w] { return w.value.bytes(); }});
+  }
+  CheckpointStore(folder / "checkpoint").save({}, pieces, 0);
+}
+
+// As transformers saves it: its config.json, its names.
+void save_as_transformers(const Path& folder, const json& golden_case, const std::vector<Weight>& weights) {
+  std::vector<SafetensorsSource> sources;
+  for (const Weight& w : weights) {
+    const std::string name = hugging_face_name(llama_hugging_face(), w.name);
+    EXPECT_EQ(golden_case.at("shapes").at(name).get<Dims>(), w.value.type().dims) << name;
+    sources.push_back({name, w.value.type(), {}, [&w] { return w.value.bytes(); }});
+  }
+  EXPECT_EQ(sources.size(), golden_case.at("shapes").size());
+  write_hugging_face(folder, sources, 1 << 30);
+  write_file(folder / "config.json", golden_case.at("config").dump());
+}
+
+// [tokens, vocab]
+std::vector<double> logits_of(Config config, Checkpoint checkpoint) {
+  config.set("training.local_batch_size", int64_t{1}, {Origin::Source::Flag, "test"});
+  const std::vector<int32_t> tokens = golden().at("tokens");
+  const TrainingSetup setup = set_up(config, 1);
+  Executor executor(cpu_client(1), setup.mesh, {});
+  std::vector<Array> arguments = load_parameters(checkpoint, executor, setup);
+  Graph graph;
+  std::vector<Value> parameters;
+  for (const StoredParameter& p : setup.store) parameters.push_back(graph.input(p.type, p.name));
+  bind_store(graph, setup.store, parameters);
+  const Dims dims{1, static_cast<int64_t>(tokens.size())};
+  const TensorType rows{DType::S32, dims};
+  const TokenRows inputs{graph.input(rows, "tokens"), graph.input(rows, "positions"), graph.input(rows, "segments")};
+  graph.set_outputs({setup.model->logits(inputs).value()});
+  HostTensor positions(rows);
+  for (size_t i = 0; i < tokens.size(); ++i) positions.as<int32_t>()[i] = static_cast<int32_t>(i);
+  for (const HostTensor& tensor : {HostTensor::of<int32_t>(dims, tokens), positions, HostTensor(rows)}) {
+    arguments.push_back(to_device(executor.devices(), tensor, {}));
+  }
+  return to_host(executor.call(graph, arguments)[0]).to_doubles();
+}
+
+void expect_logits(const std::vector<double>& ours, const json& golden_case) {
+  const json& theirs = golden_case.at("logits");
+  const size_t vocab = golden_case.at("model").at("vocab");
+  ASSERT_EQ(ours.size(), theirs.size() * vocab);
+  double worst = 0;
+  for (size_t i = 0; i < theirs.size(); ++i) {
+    for (size_t id = 0; id < theirs[i].size(); ++id) {
+      worst = std::max(worst, std::abs(ours[i * vocab + id] - theirs[i][id].get<double>()));
+    }
+  }
+  EXPECT_LE(worst, 1e-4);
+  testing::Test::RecordProperty("largest_difference", fmt::format("{:.2e}", worst));
+}
+
+class HuggingFaceFolder : public testing::TestWithParam<const char*> {
+ protected:
+  HuggingFaceFolder() : case_(golden().at("cases").at(GetParam())), config_(config_of_case(case_)) {}
+  const json& case_;
+  Config config_;
+  TemporaryFolder folder_;
+};
+
+TEST_P(HuggingFaceFolder, OfTransformersBecomesARunThatComputesTheSameLogits) {
+  save_as_transformers(folder_.path(), case_, formula_weights(config_));
+  const Path run = folder_ / "run";
+  import_hugging_face(folder_.path(), run, std::nullopt);
+  Config config;
+  load_recipe(config, (run / "config.toml").string(), {});
+  expect_logits(logits_of(config, Checkpoint(find_checkpoint_of(run))), case_);
+}
+
+TEST_P(HuggingFaceFolder, OfTethysHasTheNamesShapesAndConfigOfTransformersAndComputesTheSameLogits) {
+  save_run(folder_ / "run", formula_weights(config_));
+  // For a look with transformers itself: generate.py --check CASE FOLDER.
+  const char* kept = std::getenv("TETHYS_EXPORT_FOLDER");
+  const Path output = kept != nullptr ? Path(kept) / GetParam() : folder_ / "hf";
+  Checkpoint checkpoint(find_checkpoint(folder_ / "run"));
+  export_hugging_face(checkpoint, config_, output, {.max_shard_size = 8000});
+  json shapes;
+  for (const auto& [name, tensor] : read_hugging_face(output).tensors) shapes[name] = tensor.type.dims;
+  EXPECT_EQ(shapes, case_.at("shapes"));
+
+  json theirs = case_.at("config");
+  for (const auto& [key, value] : theirs.at("rope_parameters").items()) theirs["rope_scaling"][key] = value;
+  theirs["rope_theta"] = theirs["rope_scaling"]["rope_theta"];
+  theirs["rope_scaling"].erase("rope_theta");
+  theirs["torch_dtype"] = theirs["dtype"];
+  theirs["use_cache"] = true;  // generate.py has no use for one
+  const json ours = json::parse(read_file(output / "config.json"));
+  for (const auto& [key, value] : ours.items()) EXPECT_EQ(value, theirs.at(key)) << key;
+
+  Config config;
+  load_hugging_face_config(config, output);
+  expect_logits(logits_of(config, open_hugging_face(output, config)), case_);
+}
+
+INSTANTIATE_TEST_SUITE_P(Llama, HuggingFaceFolder, testing::Values("tied", "untied"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace tethys::llama3_testing

@@ -1,0 +1,259 @@
+// tethys convert from outside; nothing here runs on a device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "checkpoint/hugging_face.h"
+#include "checkpoint/store.h"
+#include "tools/testing.h"
+
+namespace tethys {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const SmallCorpus& corpus() {
+  static const SmallCorpus shared;
+  return shared;
+}
+
+struct Sizes {
+  int64_t dim = 32, layers = 2, heads = 4, kv_heads = 2, ffn = 48, vocab = 300;
+  bool tied = false;
+};
+
+// The names and shapes of a Llama of Tethys.
+std::map<std::string, Dims> shapes_of(const Sizes& s) {
+  const int64_t kv = s.dim / s.heads * s.kv_heads;
+  std::map<std::string, Dims> shapes = {{"tok_embeddings.weight", {s.vocab, s.dim}}, {"norm.weight", {s.dim}}};
+  if (!s.tied) shapes["output.weight"] = {s.vocab, s.dim};
+  for (int64_t i = 0; i < s.layers; ++i) {
+    const std::string layer = fmt::format("layers.{}.", i);
+    for (const char* norm : {"attention_norm", "ffn_norm"}) shapes[layer + norm + ".weight"] = {s.dim};
+    for (const char* square : {"wq", "wo"}) shapes[layer + "attention." + square + ".weight"] = {s.dim, s.dim};
+    for (const char* narrow : {"wk", "wv"}) shapes[layer + "attention." + narrow + ".weight"] = {kv, s.dim};
+    for (const char* up : {"w1", "w3"}) shapes[layer + "feed_forward." + up + ".weight"] = {s.ffn, s.dim};
+    shapes[layer + "feed_forward.w2.weight"] = {s.dim, s.ffn};
+  }
+  return shapes;
+}
+
+// Some float32 values, other ones in each tensor.
+void fill(const std::string& name, std::span<std::byte> out) {
+  auto seed = static_cast<uint32_t>(std::hash<std::string>()(name));
+  for (size_t i = 0; i + sizeof(float) <= out.size(); i += sizeof(float)) {
+    seed = seed * 1664525U + 1013904223U;
+    const float value = static_cast<float>(seed >> 8) * 0x1p-24F - 0.5F;
+    std::memcpy(out.data() + i, &value, sizeof(float));
+  }
+}
+
+void make_run(const Path& folder, const Sizes& s) {
+  std::vector<PieceSource> pieces;
+  for (const auto& [name, dims] : shapes_of(s)) {
+    for (const std::string prefix : {"", "optimizer.m.", "optimizer.v."}) {
+      pieces.push_back({prefix + name, {DType::F32, dims}, whole(dims), [name = name](std::span<std::byte> out) {
+                          fill(name, out);
+                        }});
+    }
+  }
+  CheckpointStore(folder / "checkpoint").save({.step = 7, .fingerprint = "", .seed = 0, .data_position = 0}, pieces, 0);
+  write_file(folder / "config.toml",
+             fmt::format("[model]\ndim = {}\nn_layers = {}\nn_heads = {}\nn_kv_heads = {}\nffn_dim = {}\nvocab_size = "
+                         "{}\ntie_embeddings = {}\n[data]\ntokenizer = \"{}\"\n",
+                         s.dim, s.layers, s.heads, s.kv_heads, s.ffn, s.vocab, s.tied, corpus().tokenizer()));
+}
+
+Ended convert(const Path& from, const Path& to, std::vector<std::string> flags = {}) {
+  return run_tethys(std::vector<std::string>{"convert", from.string(), "--output", to.string()} + flags);
+}
+
+void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
+
+std::map<std::string, std::string> files_in(const Path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files[entry.path().lexically_relative(folder)] = read_file(entry.path());
+  }
+  return files;
+}
+
+class Exported : public testing::TestWithParam<bool> {
+ protected:
+  Exported() { make_run(folder_ / "run", {.tied = GetParam()}); }
+  TemporaryFolder folder_;
+};
+
+TEST_P(Exported, ImportedAndExportedAgainIsTheSameInEveryByte) {
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{}, {"--max_shard_size", "10KB"}, {"--dtype", "bfloat16"}, {"--dtype", "float16"}}) {
+    const TemporaryFolder out;
+    expect_done(convert(folder_ / "run", out / "first", flags));
+    expect_done(convert(out / "first", out / "run"));
+    const std::vector<std::string> shards =
+        flags.size() > 1 && flags[0] == "--max_shard_size" ? flags : std::vector<std::string>();
+    expect_done(convert(out / "run", out / "second", shards));
+    EXPECT_EQ(files_in(out / "first"), files_in(out / "second")) << testing::PrintToString(flags);
+    const bool sharded = std::filesystem::exists(out / "first/model.safetensors.index.json");
+    EXPECT_EQ(sharded, !shards.empty());
+  }
+}
+
+TEST_P(Exported, HoldsTheWeightsUnderTheirNamesAndTheTokenizer) {
+  const Path output = folder_ / "hf";
+  expect_done(convert(folder_ / "run/checkpoint/step-00000007", output));
+  const SafetensorsFile file(output / "model.safetensors");
+  EXPECT_EQ(file.entries().size(), shapes_of({.tied = GetParam()}).size());
+  EXPECT_EQ(file.find("lm_head.weight") == nullptr, GetParam());
+  const SafetensorsEntry* entry = file.find("model.layers.1.mlp.down_proj.weight");
+  ASSERT_NE(entry, nullptr);
+  std::vector<std::byte> expected(32 * 48 * sizeof(float));
+  fill("layers.1.feed_forward.w2.weight", expected);
+  EXPECT_TRUE(std::ranges::equal(file.bytes(*entry), expected));
+  EXPECT_EQ(read_file(output / "tokenizer.json"), read_file(corpus().tokenizer()));
+  const json tokenizer = json::parse(read_file(output / "tokenizer_config.json"));
+  EXPECT_EQ(tokenizer.at("eos_token"), "<|end_of_text|>");
+  EXPECT_EQ(json::parse(read_file(output / "config.json")).at("tie_word_embeddings"), GetParam());
+  EXPECT_EQ(json::parse(read_file(output / "generation_config.json")).at("eos_token_id"), 299);
+}
+
+INSTANTIATE_TEST_SUITE_P(Llama, Exported, testing::Bool(),
+                         [](const auto& info) { return info.param ? "tied" : "untied"; });
+
+// An exported folder whose config.json or weights are then changed.
+class HuggingFaceInput : public testing::Test {
+ protected:
+  HuggingFaceInput() {
+    make_run(folder_ / "run", {.tied = true});
+    expect_done(convert(folder_ / "run", folder_ / "hf"));
+    config_ = json::parse(read_file(folder_ / "hf/config.json"));
+  }
+
+  // The exported weights, and these besides or in their place, by name; empty dims leave a tensor out.
+  void write_weights(const std::map<std::string, TensorType>& changed) {
+    const SafetensorsFile file(folder_ / "hf/model.safetensors");
+    std::vector<SafetensorsSource> sources;
+    for (const SafetensorsEntry& e : file.entries()) {
+      if (!changed.contains(e.name)) sources.push_back({e.name, e.type, {}, [&file, &e] { return file.bytes(e); }});
+    }
+    for (const auto& [name, type] : changed) {
+      const auto zero = [](std::span<std::byte> out) { std::fill(out.begin(), out.end(), std::byte{0}); };
+      if (!type.dims.empty()) sources.push_back({name, type, zero});
+    }
+    std::filesystem::create_directories(folder_ / "changed");
+    write_file(folder_ / "changed/config.json", config_.dump());
+    write_safetensors(folder_ / "changed/model.safetensors", sources);
+  }
+
+  void expect_refused(const std::vector<std::string>& reasons) {
+    const Ended ended = convert(folder_ / "changed", folder_ / "out");
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    for (const std::string& reason : reasons) EXPECT_THAT(ended.output, HasSubstr(reason));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+  }
+
+  TemporaryFolder folder_;
+  json config_;
+};
+
+TEST_F(HuggingFaceInput, AConfigThatIsNotOfAModelWeHaveIsRefusedByItsKey) {
+  write_weights({});
+  const auto with = [&](const std::string& patch) {
+    json changed = config_;
+    changed.merge_patch(json::parse(patch));
+    return changed.dump();
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {"{", "not valid JSON"},
+      {"[1]", "expected an object, got array"},
+      {with(R"({"model_type":"mistral"})"), "model_type is \"mistral\", and the models that Tethys has are: llama"},
+      {with(R"({"model_type":null})"), "\"model_type\" is missing"},
+      {with(R"({"hidden_size":null})"), "\"hidden_size\" is missing"},
+      {with(R"({"hidden_size":"32"})"), "hidden_size is \"32\", expected an int, at least 1"},
+      {with(R"({"hidden_size":32.5})"), "hidden_size is 32.5, expected an int"},
+      {with(R"({"hidden_size":-1})"), "config.json: hidden_size: "},
+      {with(R"({"hidden_size":18446744073709551615})"), "config.json: hidden_size: "},
+      {with(R"({"num_attention_heads":5})"), "does not divide"},
+      {with(R"({"hidden_act":"gelu"})"), "hidden_act is \"gelu\", and only \"silu\" is supported"},
+      {with(R"({"attention_bias":true})"), "attention_bias is true, and only false is supported"},
+      {with(R"({"head_dim":16})"), "head_dim is 16, and only hidden_size / num_attention_heads = 32 / 4"},
+      {with(R"({"quantization_config":{"bits":4}})"), "quantised weights are not read"},
+      {with(R"({"rope_scaling":{"rope_type":"yarn"}})"), "rope_type is \"yarn\""},
+      {with(R"({"rope_scaling":{"factor":null}})"), "\"factor\""},
+      {with(R"({"rope_scaling":"llama3"})"), "expected an object"},
+  };
+  for (const auto& [config, reason] : cases) {
+    write_file(folder_ / "changed/config.json", config);
+    expect_refused({reason});
+  }
+}
+
+TEST_F(HuggingFaceInput, WeightsThatAreNotTheConfigsAreShownByName) {
+  const std::string up = "model.layers.0.mlp.up_proj.weight", norm = "model.norm.weight";
+  write_weights({{up, {}}, {norm, {DType::F32, {31}}}, {"model.extra", {DType::F32, {2}}}});
+  expect_refused({"3 of its tensors differ", up + ": expected f32[48,32], the checkpoint has no such tensor",
+                  norm + ": expected f32[32], the checkpoint has f32[31]",
+                  "model.extra: expected no such tensor, the checkpoint has f32[2]"});
+  write_weights({{up, {DType::U8, {48, 32}}}});
+  expect_refused({up + ": expected f32[48,32], the checkpoint has u8[48,32]"});
+  write_weights({{"lm_head.weight", {DType::F32, {300, 32}}}});
+  expect_refused({"ties lm_head.weight to model.embed_tokens.weight, but their values differ"});
+  config_["tie_word_embeddings"] = false;
+  write_weights({});
+  expect_refused({"lm_head.weight: expected f32[300,32], the checkpoint has no such tensor"});
+}
+
+TEST_F(HuggingFaceInput, ATiedModelMayHoldTheOutputToo) {
+  write_weights({{"lm_head.weight", {}}, {"model.layers.0.self_attn.rotary_emb.inv_freq", {DType::F32, {4}}}});
+  std::vector<SafetensorsSource> sources;
+  const SafetensorsFile changed(folder_ / "changed/model.safetensors");
+  for (const SafetensorsEntry& e : changed.entries()) {
+    sources.push_back({e.name, e.type, {}, [&] { return changed.bytes(e); }});
+  }
+  const SafetensorsEntry& embedding = *changed.find("model.embed_tokens.weight");
+  sources.push_back({"lm_head.weight", embedding.type, {}, [&] { return changed.bytes(embedding); }});
+  std::filesystem::create_directories(folder_ / "both");
+  write_safetensors(folder_ / "both/model.safetensors", sources);
+  write_file(folder_ / "both/config.json", config_.dump());
+  expect_done(convert(folder_ / "both", folder_ / "again"));
+  expect_done(convert(folder_ / "again", folder_ / "back", {"--tokenizer", corpus().tokenizer()}));
+  EXPECT_EQ(read_file(folder_ / "back/model.safetensors"), read_file(folder_ / "hf/model.safetensors"));
+}
+
+TEST_F(HuggingFaceInput, MistakesOfTheCommandLineSayWhatToGive) {
+  const auto expect = [](const Ended& ended, const std::string& text) {
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr(text));
+  };
+  expect(run_tethys({"convert", (folder_ / "run").string()}), "give the folder to write by --output FOLDER");
+  expect(convert(folder_ / "run", folder_ / "hf"), "is there already and not an empty folder");
+  expect(convert(folder_ / "none", folder_ / "out"), "is neither a Hugging Face folder");
+  expect(convert(folder_ / "run", folder_ / "out", {"--max_shard_size", "5XB"}), "such as 500MB or 5GB");
+  expect(convert(folder_ / "run", folder_ / "out", {"--max_shard_size", "0"}), "such as 500MB or 5GB");
+  expect(convert(folder_ / "run", folder_ / "out", {"--tokenizer", "/none/tokenizer.json"}), "/none/tokenizer.json");
+  expect(convert(folder_ / "hf", folder_ / "out", {"--recipe", "llama3_8b"}), "which brings its own");
+  expect(convert(folder_ / "run", folder_ / "out", {"--recipe", "llama3_8b"}), "tensors differ");
+}
+
+TEST(Convert, HoldsOneTensorInMemory) {
+  constexpr int64_t kMiB = 1 << 20;  // of 8 in the largest tensors
+  const Sizes sizes{.dim = 512, .layers = 6, .ffn = 4096, .vocab = 4096, .tied = true};
+  const TemporaryFolder folder;
+  make_run(folder / "run", sizes);
+  int64_t total = 0;
+  for (const auto& [name, dims] : shapes_of(sizes)) total += element_count(dims) * 4;
+  ASSERT_GT(total, 150 * kMiB);
+  const Ended nothing = run_tethys({"convert", "--help"});
+  const Ended out = convert(folder / "run", folder / "hf", {"--max_shard_size", "60MB"});
+  const Ended narrow = convert(folder / "hf", folder / "again", {"--dtype", "bfloat16"});
+  for (const Ended& ended : {out, narrow}) {
+    expect_done(ended);
+    EXPECT_LT(ended.peak_memory - nothing.peak_memory, 32 * kMiB);
+  }
+}
+
+}  // namespace
+}  // namespace tethys
