@@ -131,7 +131,8 @@ class HuggingFaceFolder : public testing::TestWithParam<const char*> {
 TEST_P(HuggingFaceFolder, OfTransformersBecomesARunThatComputesTheSameLogits) {
   save_as_transformers(folder_.path(), case_, formula_weights(config_));
   const Path run = folder_ / "run";
-  import_hugging_face(folder_.path(), run, std::nullopt);
+  Config imported;
+  import_hugging_face(folder_.path(), imported, run, std::nullopt);
   Config config;
   load_recipe(config, (run / "config.toml").string(), {});
   expect_logits(logits_of(config, Checkpoint(find_checkpoint_of(run))), case_);

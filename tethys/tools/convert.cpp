@@ -15,13 +15,12 @@ namespace tethys {
 namespace {
 
 std::vector<Option> options() {
-  return {
+  return with_training_options({
       text_option("output", "", "the folder to write; it is not there yet, or empty"),
       enum_option("dtype", "stored", {"stored", "float32", "bfloat16", "float16"}, "dtype of the weights"),
       text_option("max_shard_size", "5GB", "most bytes of weights in one file; KB, MB and GB are powers of ten"),
-      text_option("tokenizer", "", "tokenizer.json to put into the Hugging Face folder; empty: the run's"),
       text_option("recipe", "", "recipe of the model; empty: the config.toml of the run that the checkpoint is of"),
-  };
+  });
 }
 
 int64_t parse_size(const Config& config) {
@@ -61,37 +60,33 @@ Path recipe_of(const Path& path) {
       path.string());
 }
 
-void to_hugging_face(const Invocation& invocation, const Path& path, const Path& output) {
-  const Config& flags = invocation.config;
-  Config config;
-  const std::string& recipe = flags.get_string("recipe");
+void to_hugging_face(Invocation& invocation, const Path& path, const Path& output) {
+  Config& config = invocation.config;
+  const std::string& recipe = config.get_string("recipe");
   load_recipe(config, recipe.empty() ? recipe_of(path).string() : recipe,
               recipe.empty() ? Path() : recipes_folder(invocation.surroundings.executable));
   check_config(config);
-  if (const std::string& tokenizer = flags.get_string("tokenizer"); !tokenizer.empty()) {
-    config.set("data.tokenizer", tokenizer, {Origin::Source::Flag, "--tokenizer"});
-  }
   Checkpoint checkpoint(find_checkpoint_of(path));
-  export_hugging_face(checkpoint, config, output, {.dtype = dtype_of(flags), .max_shard_size = parse_size(flags)});
+  export_hugging_face(checkpoint, config, output, {.dtype = dtype_of(config), .max_shard_size = parse_size(config)});
   const bool tokenizer = !config.get_string("data.tokenizer").empty();
   fmt::print(invocation.surroundings.out, "{}: a Hugging Face folder, from {}{}\n", output.string(),
-             checkpoint.path().string(), tokenizer ? "" : "; it has no tokenizer, as none is known: --tokenizer FILE");
+             checkpoint.path().string(),
+             tokenizer ? "" : "; it has no tokenizer, as the run names none: --data.tokenizer FILE");
 }
 
 int run(Invocation& invocation) {
   const Path path = single_argument(invocation, kConvertCommand, "the folder");
-  const Config& config = invocation.config;
+  Config& config = invocation.config;
   const Path output = config.get_string("output");
   if (output.empty()) user_error("give the folder to write by --output FOLDER");
   if (!is_hugging_face_folder(path)) {
     to_hugging_face(invocation, path, output);
     return 0;
   }
-  for (const char* option : {"tokenizer", "recipe"}) {
-    if (config.get_string(option).empty()) continue;
-    user_error("{}: {} is a Hugging Face folder, which brings its own", config.cite(option), path.string());
+  if (!config.get_string("recipe").empty()) {
+    user_error("{}: {} is a Hugging Face folder, which brings its own", config.cite("recipe"), path.string());
   }
-  import_hugging_face(path, output, dtype_of(config));
+  import_hugging_face(path, config, output, dtype_of(config));
   fmt::print(invocation.surroundings.out,
              "{}: config.toml and a checkpoint, from {}\n"
              "train it further:  tethys train {} --output FOLDER …\n",
@@ -103,7 +98,7 @@ int run(Invocation& invocation) {
 
 const Command kConvertCommand{
     "convert",
-    "RUN | CHECKPOINT | HUGGING_FACE_FOLDER --output FOLDER [--dtype DTYPE]",
+    "RUN | CHECKPOINT | HUGGING_FACE_FOLDER --output FOLDER [--dtype DTYPE] [--section.option VALUE]…",
     "turn a run into a Hugging Face folder, or such a folder into a run",
     "  tethys convert outputs/llama3_8b --output my-llama --dtype bfloat16           its newest checkpoint\n"
     "  tethys convert outputs/llama3_8b/checkpoint/step-00001000 --output my-llama   this one\n"

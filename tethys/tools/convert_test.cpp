@@ -219,7 +219,7 @@ TEST_F(HuggingFaceInput, ATiedModelMayHoldTheOutputToo) {
   write_safetensors(folder_ / "both/model.safetensors", sources);
   write_file(folder_ / "both/config.json", config_.dump());
   expect_done(convert(folder_ / "both", folder_ / "again"));
-  expect_done(convert(folder_ / "again", folder_ / "back", {"--tokenizer", corpus().tokenizer()}));
+  expect_done(convert(folder_ / "again", folder_ / "back", {"--data.tokenizer", corpus().tokenizer()}));
   EXPECT_EQ(read_file(folder_ / "back/model.safetensors"), read_file(folder_ / "hf/model.safetensors"));
 }
 
@@ -233,7 +233,8 @@ TEST_F(HuggingFaceInput, MistakesOfTheCommandLineSayWhatToGive) {
   expect(convert(folder_ / "none", folder_ / "out"), "is neither a Hugging Face folder");
   expect(convert(folder_ / "run", folder_ / "out", {"--max_shard_size", "5XB"}), "such as 500MB or 5GB");
   expect(convert(folder_ / "run", folder_ / "out", {"--max_shard_size", "0"}), "such as 500MB or 5GB");
-  expect(convert(folder_ / "run", folder_ / "out", {"--tokenizer", "/none/tokenizer.json"}), "/none/tokenizer.json");
+  expect(convert(folder_ / "run", folder_ / "out", {"--data.tokenizer", "/none/tokenizer.json"}),
+         "/none/tokenizer.json");
   expect(convert(folder_ / "hf", folder_ / "out", {"--recipe", "llama3_8b"}), "which brings its own");
   expect(convert(folder_ / "run", folder_ / "out", {"--recipe", "llama3_8b"}), "tensors differ");
 }

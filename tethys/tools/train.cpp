@@ -52,7 +52,7 @@ int run(Invocation& invocation) {
   const Config& config = invocation.config;
   const Surroundings& surroundings = invocation.surroundings;
   const std::string name = load_run_recipe(invocation.config, single_argument(invocation, kTrainCommand, "the recipe"),
-                                       recipes_folder(surroundings.executable));
+                                           recipes_folder(surroundings.executable));
   check_config(config);
   TrainingOptions options;
   options.output = config.get_string("output").empty() ? Path("outputs") / name : Path(config.get_string("output"));

@@ -223,8 +223,7 @@ void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Pat
   folder.commit();
 }
 
-void import_hugging_face(const Path& from, const Path& output, std::optional<DType> dtype) {
-  Config config;
+void import_hugging_face(const Path& from, Config& config, const Path& output, std::optional<DType> dtype) {
   load_hugging_face_config(config, from);
   check_config(config);
   Checkpoint weights = open_hugging_face(from, config);

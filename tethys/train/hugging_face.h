@@ -1,7 +1,7 @@
 // Between Hugging Face folders and Tethys' runs and checkpoints. One tensor at a time is in memory.
 //
 //   export_hugging_face(checkpoint, config, "out", {.dtype = DType::BF16});
-//   import_hugging_face("Llama-3.2-1B", "outputs/llama", std::nullopt);
+//   import_hugging_face("Llama-3.2-1B", config, "outputs/llama", std::nullopt);
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Pat
                          const ExportOptions& options);
 
 // Writes what a run leaves behind: config.toml, a checkpoint of step 0 with the weights alone, and the tokenizer's
-// files. `dtype` nothing: each weight stays as it is. As export_hugging_face.
-void import_hugging_face(const Path& folder, const Path& output, std::optional<DType> dtype);
+// files. The configuration is made that of the folder first. `dtype` nothing: each weight stays as it is. As
+// export_hugging_face.
+void import_hugging_face(const Path& folder, Config& config, const Path& output, std::optional<DType> dtype);
 
 }  // namespace tethys
