@@ -85,9 +85,16 @@ Options optimizer_options() {
 
 Options data_options() {
   return {
-      text_list_option("data.text", {}, "globs of text files, each file a document"),
+      text_list_option("data.text", {},
+                       "globs of text files, each file a document, and of JSON lines (.jsonl), each line one; either "
+                       "may end in .gz or .zst"),
+      text_option("data.text_field", "text", "member of a JSON line that is the document"),
+      bool_option("data.skip_bad_lines", false, "pass over lines that hold no document, and count them"),
       text_option("data.tokenizer", "", "tokenizer.json that encodes the text"),
-      text_option("data.tokens", "", "raw token file, read in order and not shuffled, in the place of data.text"),
+      text_option("data.tokens", "",
+                  "token file, raw or .npy, read in order and not shuffled, in the place of data.text"),
+      enum_option("data.token_type", "auto", {"auto", "uint16", "uint32"},
+                  "how data.tokens is stored; auto: as a .npy says, else uint16 if every id of the vocabulary fits"),
       float_option("data.holdout", 0.01, from_below(0, 1), "share of the documents that is kept for validation"),
       text_option("data.cache_dir", "", "folder of the token index; empty: the user's cache folder"),
   };

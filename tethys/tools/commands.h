@@ -12,6 +12,7 @@ extern const Command kCheckpointVerifyCommand;
 extern const Command kCheckpointListCommand;
 extern const Command kConfigCommand;
 extern const Command kConvertCommand;
+extern const Command kDataCommand;
 extern const Command kDoctorCommand;
 extern const Command kReportCommand;
 extern const Command kTokenizerTrainCommand;

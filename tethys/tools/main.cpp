@@ -15,9 +15,11 @@ namespace tethys {
 namespace {
 
 const std::vector<const Command*> kCommands = {
-    &kTrainCommand,   &kGenerateCommand,         &kInspectCommand,         &kConfigCommand,
-    &kConvertCommand, &kCheckpointVerifyCommand, &kCheckpointListCommand,  &kDoctorCommand,
-    &kReportCommand,  &kTokenizerTrainCommand,   &kTokenizerEncodeCommand, &kTokenizerDecodeCommand,
+    &kTrainCommand,           &kGenerateCommand,       &kInspectCommand,
+    &kConfigCommand,          &kConvertCommand,        &kCheckpointVerifyCommand,
+    &kCheckpointListCommand,  &kDoctorCommand,         &kDataCommand,
+    &kReportCommand,          &kTokenizerTrainCommand, &kTokenizerEncodeCommand,
+    &kTokenizerDecodeCommand,
 };
 
 Path cache_folder() {

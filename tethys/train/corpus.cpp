@@ -19,6 +19,12 @@ std::string fingerprint_of(const MappedFile& file) {
   return fmt::format("{}-{}", hash_hex(bytes.first(std::min<size_t>(bytes.size(), 1 << 20))), bytes.size());
 }
 
+TokenType token_type_of(const Config& config) {
+  const std::string& name = config.get_string("data.token_type");
+  if (name == "auto") return TokenType::Auto;
+  return name == "uint16" ? TokenType::U16 : TokenType::U32;
+}
+
 TrainingData open_tokens(const Config& config) {
   const std::string& path = config.get_string("data.tokens");
   if (config.get_bool("validation.enable")) {
@@ -26,9 +32,10 @@ TrainingData open_tokens(const Config& config) {
                "--no-validation.enable");
   }
   TrainingData data;
-  data.training = open_raw_tokens(path, config.get_int("model.vocab_size"), std::nullopt);
+  data.training = open_raw_tokens(path, config.get_int("model.vocab_size"), std::nullopt, token_type_of(config));
   data.order = RowOrder::InOrder;
-  data.fingerprint = fingerprint_of(MappedFile(path));
+  // The same bytes are other tokens where they are read as more or fewer.
+  data.fingerprint = fmt::format("{}-{}", fingerprint_of(MappedFile(path)), data.training.size());
   return data;
 }
 
@@ -57,10 +64,12 @@ TrainingData open_training_data(const Config& config, const std::string& cache_f
   const Tokenizer tokenizer = load_tokenizer(config);
   const std::string& folder = config.get_string("data.cache_dir");
   TokenIndex index = open_index(tokenizer, {.files = config.get_strings("data.text"),
+                                            .lines = {.text_field = config.get_string("data.text_field"),
+                                                      .skip_bad_lines = config.get_bool("data.skip_bad_lines")},
                                             .folder = folder.empty() ? cache_folder : folder,
                                             .validation_share = config.get_float("data.holdout"),
                                             .progress = progress});
-  return {index.training, index.validation, RowOrder::Shuffled, index.fingerprint};
+  return {index.training, index.validation, RowOrder::Shuffled, index.fingerprint, index.files, index.skipped_lines};
 }
 
 }  // namespace tethys

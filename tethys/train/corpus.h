@@ -17,6 +17,8 @@ struct TrainingData {
   TokenStream validation;  // empty for a raw token file
   RowOrder order = RowOrder::Shuffled;
   std::string fingerprint;  // of the text: what a resumed run compares
+  int64_t files = 1;
+  int64_t skipped_lines = 0;  // bad ones, of JSON lines
 };
 
 // That of data.tokenizer. UserError if it has more tokens than the model.

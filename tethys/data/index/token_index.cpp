@@ -21,7 +21,7 @@ namespace {
 using HashText = std::array<char, 32>;
 
 constexpr std::array<char, 8> kMagic = {'t', 'e', 't', 'h', 'y', 'i', 'd', 'x'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 // So much text is tokenised at a time, so that a corpus larger than memory can be indexed.
 constexpr int64_t kChunkBytes = 4 << 20;
 
@@ -39,6 +39,7 @@ struct Footer {
   HashText fingerprint{};
   double validation_share = 0;
   std::array<Part, 2> parts;  // training, validation
+  uint64_t skipped_lines = 0;
   uint32_t token_bytes = 0;
   uint32_t version = kVersion;
   std::array<char, 8> magic = kMagic;
@@ -49,7 +50,7 @@ struct Footer {
     return starts_offset() + 8 * (parts[0].documents + parts[1].documents) + sizeof(Footer);
   }
 };
-static_assert(sizeof(Footer) == 168 && std::is_trivially_copyable_v<Footer>);
+static_assert(sizeof(Footer) == 176 && std::is_trivially_copyable_v<Footer>);
 
 HashText hash_text(const std::string& hex) {
   HashText text;
@@ -64,13 +65,20 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 }
 
 struct Document {
-  std::string path;
-  int64_t size = 0;
-  std::string hash;
+  size_t file = 0;
+  int64_t line = 0;  // of JSON lines
+  int64_t size = 0;  // of the text
+  HashText hash{};
 };
 
+// What of the options decides which documents the files hold: nothing, unless some are JSON lines.
+std::string key_of(const LineOptions& lines, const std::vector<std::string>& files) {
+  if (std::none_of(files.begin(), files.end(), is_json_lines)) return "";
+  return fmt::format("\n{} {}", lines.skip_bad_lines ? "skip" : "all", lines.text_field);
+}
+
 // Paths, sizes and times: enough to notice a change without reading a byte of text.
-std::string hash_sources(const std::vector<std::string>& files) {
+std::string hash_sources(const std::vector<std::string>& files, const LineOptions& lines) {
   std::string list;
   for (const std::string& file : files) {
     std::error_code error;
@@ -79,16 +87,38 @@ std::string hash_sources(const std::vector<std::string>& files) {
     if (error) user_error("cannot read {}: {}", file, error.message());
     list += fmt::format("{} {} {}\n", size, time, file);
   }
-  return hash_hex(list);
+  return hash_hex(list + key_of(lines, files));
 }
+
+std::string read_text(const std::string& path) {
+  return is_compressed(path) ? read_all(*open_bytes(path)) : read_file(path);
+}
+
+// The lines of the files that are JSON lines, for one who asks for them in order.
+class LineCursor {
+ public:
+  explicit LineCursor(const std::vector<std::string>& files) : files_(files) {}
+
+  // False if the file has no such line.
+  bool seek(const Document& document, Line& line) {
+    if (!lines_ || file_ != document.file) lines_.emplace(files_[file_ = document.file]);
+    while (lines_->next(line)) {
+      if (line.number >= document.line) return line.number == document.line;
+    }
+    return false;
+  }
+
+ private:
+  const std::vector<std::string>& files_;
+  size_t file_ = 0;
+  std::optional<JsonLines> lines_;
+};
 
 class Builder {
  public:
   Builder(const Tokenizer& tokenizer, const Corpus& corpus, const std::vector<std::string>& files,
           const std::string& path)
-      : tokenizer_(tokenizer), corpus_(corpus), file_(path) {
-    for (const std::string& file : files) documents_.push_back({file, 0, ""});
-  }
+      : tokenizer_(tokenizer), corpus_(corpus), files_(files), file_(path) {}
 
   void build(Footer footer) {
     survey();
@@ -101,6 +131,7 @@ class Builder {
     }
     file_.write(bytes_of(std::vector<uint8_t>(footer.starts_offset() - footer.tokens_size())));
     for (const std::vector<uint64_t>& part : starts) append(bytes_of(part));
+    footer.skipped_lines = static_cast<uint64_t>(skipped_lines_);
     footer.fingerprint = hash_text(content_.hex());
     file_.write(std::as_bytes(std::span(&footer, 1)));
     file_.commit();
@@ -109,31 +140,49 @@ class Builder {
  private:
   // Sizes and hashes of all documents; those without text are dropped.
   void survey() {
-    const auto total = static_cast<int64_t>(documents_.size());
+    const auto total = static_cast<int64_t>(files_.size());
+    std::vector<std::vector<Document>> found(files_.size());
     std::mutex mutex;
     int64_t done = 0, notch = std::max<int64_t>(1, total / 100);
     report(corpus_.progress, "reading", 0, total);
     parallel_for(total, corpus_.threads, [&](int, int64_t index) {
-      Document& document = documents_[static_cast<size_t>(index)];
-      std::string text = read_file(document.path);
-      document.size = static_cast<int64_t>(text.size());
-      document.hash = hash_hex(text);
+      const auto file = static_cast<size_t>(index);
+      const int64_t skipped = survey_file(file, found[file]);
       std::lock_guard lock(mutex);
+      skipped_lines_ += skipped;
       if (++done % notch == 0 || done == total) report(corpus_.progress, "reading", done, total);
     });
-    size_t files = documents_.size();
-    std::string first = documents_[0].path;
-    std::erase_if(documents_, [](const Document& document) { return document.size == 0; });
+    for (const std::vector<Document>& file : found) documents_.insert(documents_.end(), file.begin(), file.end());
     if (documents_.empty()) {
-      user_error("the corpus is empty: of the {} that data.text names, such as {}, none holds text",
-                 counted(static_cast<int64_t>(files), "file"), first);
+      user_error("the corpus is empty: of the {} that data.text names, such as {}, none holds text{}",
+                 counted(total, "file"), files_[0],
+                 skipped_lines_ > 0 ? fmt::format("; {} skipped", counted(skipped_lines_, "bad line")) : "");
     }
+  }
+
+  // Returns how many lines were skipped.
+  int64_t survey_file(size_t file, std::vector<Document>& found) const {
+    const std::string& path = files_[file];
+    const auto add = [&](const std::string& text, int64_t line) {
+      if (!text.empty()) found.push_back({file, line, static_cast<int64_t>(text.size()), hash_text(hash_hex(text))});
+    };
+    if (!is_json_lines(path)) {
+      add(read_text(path), 0);
+      return 0;
+    }
+    int64_t skipped = 0;
+    JsonLines lines(path);
+    for (Line line; lines.next(line);) {
+      const std::optional<std::string> text = document_in(line, path, corpus_.lines);
+      text ? add(*text, line.number) : void(++skipped);
+    }
+    return skipped;
   }
 
   // The documents with the lowest hashes are held out; copies of one document stay together, with the training text
   // where the line falls between them.
   std::array<std::vector<Document>, 2> divide() const {
-    std::vector<std::string> hashes;
+    std::vector<HashText> hashes;
     for (const Document& document : documents_) hashes.push_back(document.hash);
     std::sort(hashes.begin(), hashes.end());
     auto held_out = static_cast<size_t>(corpus_.validation_share * static_cast<double>(hashes.size()) + 0.5);
@@ -147,21 +196,37 @@ class Builder {
     return parts;
   }
 
+  [[noreturn]] void changed(const Document& document) const {
+    user_error("{} changed while it was indexed; start again", files_[document.file]);
+  }
+
+  // Lines are read one after the other, and whole files and what is in a line by the threads.
+  std::string text_of(const Document& document, const Line& line) const {
+    const std::string& path = files_[document.file];
+    std::string text = document.line == 0 ? read_text(path) : document_in(line, path, corpus_.lines).value_or("");
+    if (hash_text(hash_hex(text)) != document.hash) changed(document);
+    return text;
+  }
+
   // Tokenises the documents chunk by chunk and appends their tokens in order. Returns where each begins.
   std::vector<uint64_t> append_tokens(const std::vector<Document>& documents, int token_bytes, Part& part) {
     std::vector<Encoder> encoders(static_cast<size_t>(thread_count(corpus_.threads)), Encoder(tokenizer_));
     int32_t end = tokenizer_.end_of_text();
     std::vector<uint64_t> starts;
+    LineCursor cursor(files_);
     for (size_t begin = 0; begin < documents.size();) {
+      std::vector<Line> lines;
       size_t stop = begin;
-      for (int64_t bytes = 0; stop < documents.size() && bytes < kChunkBytes; ++stop) bytes += documents[stop].size;
+      for (int64_t bytes = 0; stop < documents.size() && bytes < kChunkBytes; ++stop) {
+        Line& line = lines.emplace_back();
+        if (documents[stop].line > 0 && !cursor.seek(documents[stop], line)) changed(documents[stop]);
+        bytes += std::max(documents[stop].size, static_cast<int64_t>(line.text.size()));
+      }
       std::vector<std::vector<int32_t>> ids(stop - begin);
       parallel_for(static_cast<int64_t>(ids.size()), corpus_.threads, [&](int worker, int64_t index) {
-        const Document& document = documents[begin + static_cast<size_t>(index)];
-        std::string text = read_file(document.path);
-        if (hash_hex(text) != document.hash) user_error("{} changed while it was indexed; start again", document.path);
-        encoders[static_cast<size_t>(worker)].encode_document(text, ids[static_cast<size_t>(index)]);
-        ids[static_cast<size_t>(index)].push_back(end);
+        const auto i = static_cast<size_t>(index);
+        encoders[static_cast<size_t>(worker)].encode_document(text_of(documents[begin + i], lines[i]), ids[i]);
+        ids[i].push_back(end);
       });
       for (const std::vector<int32_t>& document : ids) {
         starts.push_back(part.tokens);
@@ -189,8 +254,10 @@ class Builder {
 
   const Tokenizer& tokenizer_;
   const Corpus& corpus_;
+  const std::vector<std::string>& files_;
   AtomicFile file_;
-  std::vector<Document> documents_;
+  std::vector<Document> documents_;  // in the order of the files and their lines
+  int64_t skipped_lines_ = 0;
   Hasher content_;  // of tokens and starts
   int64_t done_ = 0;
 };
@@ -226,6 +293,7 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
       next_part(footer.parts[1], fmt::format("the validation text (data.holdout {})", footer.validation_share));
   index.training_bytes = static_cast<int64_t>(footer.parts[0].text_bytes);
   index.validation_bytes = static_cast<int64_t>(footer.parts[1].text_bytes);
+  index.skipped_lines = static_cast<int64_t>(footer.skipped_lines);
   return index;
 }
 
@@ -240,21 +308,26 @@ TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus) {
   Footer footer;
   footer.token_bytes = static_cast<uint32_t>(token_bytes_for(tokenizer.vocab_size()));
   footer.tokenizer_hash = hash_text(tokenizer.hash());
-  footer.sources_hash = hash_text(hash_sources(files));
+  footer.sources_hash = hash_text(hash_sources(files, corpus.lines));
   footer.validation_share = corpus.validation_share;
 
-  // One file per tokenizer and set of patterns: a changed corpus replaces its index, another corpus does not.
+  // One file per tokenizer, set of patterns and field: a changed corpus replaces its index, another corpus does not.
   std::string what = tokenizer.hash();
   for (const std::string& pattern : corpus.files) what += "\n" + pattern;
+  what += key_of(corpus.lines, files);
   std::filesystem::path folder = corpus.folder.empty() ? "." : corpus.folder;
   make_directories(folder);
   std::string path = folder / fmt::format("tokens-{}.idx", hash_hex(what).substr(0, 16));
 
-  if (std::optional<TokenIndex> index = open_existing(path, footer)) return *index;
-  Builder(tokenizer, corpus, files, path).build(footer);
   std::optional<TokenIndex> index = open_existing(path, footer);
-  require(index.has_value(), "the index at {} does not read back", path);
-  index->built = true;
+  const bool build = !index;
+  if (build) {
+    Builder(tokenizer, corpus, files, path).build(footer);
+    index = open_existing(path, footer);
+    require(index.has_value(), "the index at {} does not read back", path);
+  }
+  index->built = build;
+  index->files = static_cast<int64_t>(files.size());
   return *index;
 }
 

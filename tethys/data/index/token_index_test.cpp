@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
+#include "data/sources/compressed_testing.h"
 #include "data/tokenizer/train_bpe.h"
 
 namespace tethys {
@@ -254,6 +255,121 @@ TEST_F(Index, RefusesAShareOutOfRange) {
   write_documents(3);
   EXPECT_THROW(open(1), UserError);
   EXPECT_THROW(open(-0.1), UserError);
+}
+
+class JsonLinesIndex : public Index {
+ protected:
+  TokenIndex open_lines(const LineOptions& lines, int threads = 2, double share = 0, const char* pattern = "*") {
+    return open_index(tokenizer(), {.files = {folder_ / pattern},
+                                    .lines = lines,
+                                    .folder = (folder_ / "cache").string(),
+                                    .validation_share = share,
+                                    .threads = threads});
+  }
+};
+
+TEST_F(JsonLinesIndex, HoldsADocumentPerLineBesideTheTextFiles) {
+  write("a.txt", "a file");
+  write("b.jsonl", "{\"text\": \"one\"}\n{\"text\": \"\"}\n\n{\"text\": \"two\\nlines\"}");
+  write("c.jsonl.gz", gzipped("{\"text\": \"packed\"}\n"));
+  write("d.jsonl.zst", zstandard("{\"text\": \"tight\"}\n{\"text\": \"last\"}\n"));
+  write("e.txt.gz", gzipped("a packed\nfile"));
+  write("f.txt.zst", zstandard("a tight\nfile"));
+  const TokenIndex index = open_lines({});
+  EXPECT_THAT(texts(index.training),
+              ElementsAre("a file", "one", "two\nlines", "packed", "tight", "last", "a packed\nfile", "a tight\nfile"));
+  EXPECT_EQ(index.files, 6);
+  EXPECT_EQ(index.training_bytes, 6 + 3 + 9 + 6 + 5 + 4 + 13 + 12);
+  EXPECT_EQ(index.skipped_lines, 0);
+}
+
+TEST_F(JsonLinesIndex, HoldsWhatFilesOfTheSameDocumentsGive) {
+  std::string lines;
+  for (int i = 0; i < 200; ++i) {
+    const std::string text = fmt::format("the boat number {}", i);
+    write(fmt::format("{:03}.txt", i), text);
+    lines += fmt::format("{{\"text\": \"{}\"}}\n", text);
+  }
+  write("lines.jsonl.zst", zstandard(lines));
+  const TokenIndex files = open_lines({}, 2, 0.1, "*.txt"), packed = open_lines({}, 2, 0.1, "*.jsonl.zst");
+  EXPECT_EQ(packed.fingerprint, files.fingerprint);
+  EXPECT_EQ(packed.validation.documents(), 20);
+}
+
+TEST_F(JsonLinesIndex, IsTheSameWithAnyNumberOfThreadsAndManyChunks) {
+  const std::string filler(40'000, 'x');
+  for (int file = 0; file < 5; ++file) {
+    std::string lines;
+    for (int i = 0; i < 60; ++i) {
+      lines += i % 7 == 3 ? "{\n" : fmt::format("{{\"pad\": \"{}\", \"text\": \"the boat {} {}\"}}\n", filler, file, i);
+    }
+    write(fmt::format("{}.jsonl.gz", file), gzipped(lines));
+  }
+  const TokenIndex one = open_lines({.skip_bad_lines = true}, 1, 0.3);
+  std::filesystem::remove_all(folder_ / "cache");
+  const TokenIndex three = open_lines({.skip_bad_lines = true}, 3, 0.3);
+  EXPECT_EQ(one.fingerprint, three.fingerprint);
+  EXPECT_EQ(one.skipped_lines, 5 * 9);
+  EXPECT_EQ(three.skipped_lines, 5 * 9);
+  EXPECT_EQ(three.training.documents() + three.validation.documents(), 5 * 51);
+}
+
+TEST_F(JsonLinesIndex, IsBuiltOncePerField) {
+  write("a.jsonl", "{\"text\": \"one\", \"body\": \"two\"}\n");
+  EXPECT_TRUE(open_lines({}).built);
+  const TokenIndex other = open_lines({.text_field = "body"});
+  EXPECT_TRUE(other.built);
+  EXPECT_THAT(texts(other.training), ElementsAre("two"));
+  EXPECT_FALSE(open_lines({}).built);
+  EXPECT_FALSE(open_lines({.text_field = "body"}).built);
+}
+
+TEST_F(JsonLinesIndex, OfPlainFilesDoesNotDependOnTheField) {
+  write("a.txt", "one");
+  EXPECT_TRUE(open_lines({}).built);
+  EXPECT_FALSE(open_lines({.text_field = "body", .skip_bad_lines = true}).built);
+}
+
+TEST_F(JsonLinesIndex, CountsSkippedLinesAlsoWhenItIsFound) {
+  write("a.jsonl", "{\"text\": \"one\"}\nno JSON\n{\"text\": 5}\n");
+  EXPECT_EQ(open_lines({.skip_bad_lines = true}).skipped_lines, 2);
+  const TokenIndex found = open_lines({.skip_bad_lines = true});
+  EXPECT_FALSE(found.built);
+  EXPECT_EQ(found.skipped_lines, 2);
+}
+
+TEST_F(JsonLinesIndex, NamesTheFileAndTheFirstBadLineAndLeavesNothing) {
+  write("a.jsonl", "{\"text\": \"one\"}\n");
+  write("b.jsonl", "{\"text\": \"one\"}\n\nno JSON\n{}\n");
+  write("c.jsonl", "no JSON\n");
+  for (int threads : {1, 3}) {
+    try {
+      open_lines({}, threads);
+      ADD_FAILURE() << "it was taken";
+    } catch (const UserError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("b.jsonl: line 3 is not JSON"));
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "cache"));
+}
+
+// Bad lines may be skipped; a file that is cut off is never taken for a shorter one.
+TEST_F(JsonLinesIndex, IsNotBuiltFromADamagedFile) {
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += fmt::format("{{\"text\": \"the boat number {}\"}}\n", i);
+  const std::string packed = gzipped(lines);
+  write("a.jsonl.gz", packed.substr(0, packed.size() - 3));
+  EXPECT_THROW(open_lines({.skip_bad_lines = true}), UserError);
+}
+
+TEST_F(JsonLinesIndex, OfSkippedLinesOnlyIsRefused) {
+  write("a.jsonl", "no\nnone\n");
+  try {
+    open_lines({.skip_bad_lines = true});
+    ADD_FAILURE() << "it was taken";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("none holds text; 2 bad lines skipped"));
+  }
 }
 
 }  // namespace

@@ -7,8 +7,14 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/sources/npy.h"
 
 namespace tethys {
+namespace {
+
+int bytes_of(TokenType type) { return type == TokenType::U16 ? 2 : 4; }
+
+}  // namespace
 
 TokenStream TokenStream::of(std::vector<uint32_t> tokens, std::vector<uint64_t> starts, std::string name) {
   struct Owned {
@@ -62,30 +68,40 @@ int64_t TokenStream::document_of(int64_t position) const {
 
 int token_bytes_for(int64_t vocab_size) { return vocab_size <= 65536 ? 2 : 4; }
 
-TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::optional<int32_t> end_of_text) {
+TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::optional<int32_t> end_of_text,
+                            TokenType type) {
   struct Owned {
     MappedFile file;
     std::vector<uint64_t> starts;
   };
   auto owned = std::make_shared<Owned>(Owned{MappedFile(path), {}});
-  int token_bytes = token_bytes_for(vocab_size);
   std::span<const std::byte> bytes = owned->file.bytes();
-  if (bytes.size() % static_cast<size_t>(token_bytes) != 0) {
-    user_error("{} has {} bytes: expected a multiple of {}, the bytes of a token of a vocabulary of {}", path,
-               bytes.size(), token_bytes, vocab_size);
+  NpyTokens layout{.token_bytes = type == TokenType::Auto ? token_bytes_for(vocab_size) : bytes_of(type)};
+  if (path.ends_with(".npy")) {
+    layout = read_npy_header(bytes, path);
+    if (type != TokenType::Auto && bytes_of(type) != layout.token_bytes) {
+      user_error("{} holds tokens of {} bytes each, and data.token_type says {}; leave it at auto", path,
+                 layout.token_bytes, bytes_of(type));
+    }
+    bytes = bytes.subspan(layout.offset);
+  } else if (bytes.size() % static_cast<size_t>(layout.token_bytes) != 0) {
+    user_error("{} has {} bytes: expected a multiple of {}, the bytes of a token {}", path, bytes.size(),
+               layout.token_bytes,
+               type == TokenType::Auto ? fmt::format("of a vocabulary of {}", vocab_size) : "(data.token_type)");
   }
-  TokenStream tokens = TokenStream::over(bytes, token_bytes, {}, owned, path);
+  TokenStream tokens = TokenStream::over(bytes, layout.token_bytes, {}, owned, path);
   bool begins = true;
   for (int64_t i = 0; i < tokens.size(); ++i) {
     uint32_t token = tokens[i];
     if (token >= static_cast<uint64_t>(vocab_size)) {
-      user_error("{}: token {} is the id {}; the vocabulary has {} ids (tokens are read as {} bytes each)", path, i,
-                 token, vocab_size, token_bytes);
+      const int64_t id = layout.is_signed ? static_cast<int32_t>(token) : int64_t{token};
+      user_error("{}: token {} is the id {}; the vocabulary has {} ids (tokens are read as {} bytes each)", path, i, id,
+                 vocab_size, layout.token_bytes);
     }
     if (begins) owned->starts.push_back(static_cast<uint64_t>(i));
     begins = end_of_text && token == static_cast<uint32_t>(*end_of_text);
   }
-  return TokenStream::over(bytes, token_bytes, owned->starts, owned, path);
+  return TokenStream::over(bytes, layout.token_bytes, owned->starts, owned, path);
 }
 
 double unigram_entropy(const TokenStream& stream) {

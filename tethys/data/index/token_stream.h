@@ -50,10 +50,15 @@ class TokenStream {
 // The bytes that a token takes in files: 2 if every id of the vocabulary fits, else 4.
 int token_bytes_for(int64_t vocab_size);
 
-// A raw file of tokens in the machine's byte order, as many training scripts write it, of token_bytes_for(vocab_size)
-// each. With `end_of_text` a document ends after each such token; without, the file is one document. UserError if the
-// file cannot be read, its size is no multiple of a token's, or an id is outside of the vocabulary.
-TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::optional<int32_t> end_of_text);
+// How wide the tokens of a file are. Auto: as a .npy says, or else token_bytes_for(vocab_size).
+enum class TokenType : uint8_t { Auto, U16, U32 };
+
+// A file of tokens, as many training scripts write it: raw numbers in the machine's byte order, or NumPy's .npy if its
+// name ends so. With `end_of_text` a document ends after each such token; without, the file is one document. UserError
+// if the file cannot be read, is a .npy of another kind, its size is no multiple of a token's, or an id is outside of
+// the vocabulary.
+TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::optional<int32_t> end_of_text,
+                            TokenType type = TokenType::Auto);
 
 // The entropy of single tokens, in nats: the loss of a model that knows how frequent each token is in this very text,
 // and nothing else. 0 for an empty stream.

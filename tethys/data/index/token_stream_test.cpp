@@ -72,6 +72,38 @@ TEST(RawTokens, OfAnOddSizeOrOutsideOfTheVocabularyAreRefused) {
   EXPECT_THAT(error_of([&] { open_raw_tokens(folder / "none.bin", 10, std::nullopt); }), HasSubstr("none.bin"));
 }
 
+TEST(RawTokens, AreOfTheTypeThatIsNamed) {
+  TemporaryFolder folder;
+  write_file(folder / "wide.bin", raw<uint32_t>({7, 9}));
+  EXPECT_THAT(all(open_raw_tokens(folder / "wide.bin", 10, std::nullopt, TokenType::U32)), ElementsAre(7, 9));
+  EXPECT_THAT(all(open_raw_tokens(folder / "wide.bin", 100'000, std::nullopt, TokenType::U16)),
+              ElementsAre(7, 0, 9, 0));
+  write_file(folder / "odd.bin", "abcdef");
+  EXPECT_THAT(error_of([&] { open_raw_tokens(folder / "odd.bin", 10, std::nullopt, TokenType::U32); }),
+              HasSubstr("6 bytes: expected a multiple of 4, the bytes of a token (data.token_type)"));
+}
+
+TEST(RawTokens, OfANpyAreAsItsHeaderSays) {
+  TemporaryFolder folder;
+  const auto write = [&](const std::string& descr, const std::string& tokens) {
+    const std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (3,), }";
+    write_file(folder / "t.npy",
+               std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + tokens);
+  };
+  const auto open = [&](TokenType type = TokenType::Auto) {
+    return open_raw_tokens(folder / "t.npy", 10, std::nullopt, type);
+  };
+  write("<u4", raw<uint32_t>({7, 1, 9}));
+  EXPECT_THAT(all(open()), ElementsAre(7, 1, 9));
+  EXPECT_THAT(all(open(TokenType::U32)), ElementsAre(7, 1, 9));
+  EXPECT_THAT(error_of([&] { open(TokenType::U16); }), HasSubstr("holds tokens of 4 bytes each"));
+  write("<u2", raw<uint16_t>({7, 1, 9}));
+  EXPECT_THAT(all(open()), ElementsAre(7, 1, 9));
+  EXPECT_EQ(open().documents(), 1);
+  write("<i4", raw<int32_t>({7, -1, 9}));
+  EXPECT_THAT(error_of([&] { open(); }), HasSubstr("token 1 is the id -1; the vocabulary has 10 ids"));
+}
+
 TEST(UnigramEntropy, IsThatOfTheFrequencies) {
   EXPECT_DOUBLE_EQ(unigram_entropy(TokenStream::of({3, 3, 3}, {0}, "")), 0);
   EXPECT_DOUBLE_EQ(unigram_entropy(TokenStream::of({0, 1, 2, 3}, {0}, "")), std::log(4.0));

@@ -1,0 +1,105 @@
+// tethys data: what a run would read.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/number.h"
+#include "config/recipe.h"
+#include "data/tokenizer/tokenizer.h"
+#include "tools/commands.h"
+#include "tools/locations.h"
+#include "tools/screen.h"
+#include "train/corpus.h"
+#include "train/degrees.h"
+#include "train/hugging_face_config.h"
+
+namespace tethys {
+namespace {
+
+constexpr int64_t kMostShown = 256;  // tokens of a document
+
+std::vector<Option> options() {
+  return with_training_options({int_option("show", 0, at_least(0), "print the beginnings of so many documents")});
+}
+
+std::string source_of(const TrainingData& data) {
+  const auto tokens_of = [](const TokenStream& stream) {
+    return fmt::format("{:>15}  tokens in {}\n", with_commas(stream.size()), counted(stream.documents(), "document"));
+  };
+  std::string text = fmt::format("files      {:>15}\n", with_commas(data.files));
+  text += "training   " + tokens_of(data.training);
+  text += "held out   " + tokens_of(data.validation);
+  if (data.skipped_lines > 0) text += fmt::format("skipped    {:>15}  bad lines\n", with_commas(data.skipped_lines));
+  return text;
+}
+
+// How often the run reads it.
+std::string epochs_of(const Config& config, const TrainingData& data) {
+  const int64_t count = config.get_int("device.count"), seq_len = config.get_int("training.seq_len");
+  const int64_t steps = config.get_int("training.steps");
+  const StepRows rows = step_rows_of(config, degrees_of(config, count == -1 ? std::nullopt : std::optional(count)));
+  const BatchMaker batches(data.training, {.seq_len = seq_len, .accumulation = rows.accumulation, .batch = rows.rows});
+  const int64_t per_step = rows.accumulation * rows.rows;
+  return fmt::format("an epoch   {:>15}  tokens in {} of {}: {} of {}\n", with_commas(batches.rows() * seq_len),
+                     counted(batches.rows(), "row"), seq_len, counted(batches.steps_per_epoch(), "step"),
+                     counted(per_step, "row")) +
+         fmt::format("the run    {:>15.2f}  epochs in {}\n",
+                     static_cast<double>(steps) * static_cast<double>(per_step) / static_cast<double>(batches.rows()),
+                     counted(steps, "step"));
+}
+
+// As text, or as ids where there is no tokenizer.
+void show(std::ostream& out, const Config& config, const TokenStream& stream) {
+  std::optional<Tokenizer> tokenizer;
+  if (!config.get_string("data.tokenizer").empty()) tokenizer.emplace(load_tokenizer(config));
+  for (int64_t i = 0; i < std::min(config.get_int("show"), stream.documents()); ++i) {
+    const auto begin = static_cast<int64_t>(stream.starts()[static_cast<size_t>(i)]);
+    const int64_t end =
+        i + 1 < stream.documents() ? static_cast<int64_t>(stream.starts()[static_cast<size_t>(i) + 1]) : stream.size();
+    std::vector<uint32_t> tokens(static_cast<size_t>(std::min(end - begin, kMostShown)));
+    stream.copy(begin, tokens);
+    const bool is_whole = end - begin <= kMostShown;
+    fmt::print(out, "\ndocument {}, {}{}\n", i, counted(end - begin, "token"), is_whole ? "" : ", its beginning");
+    if (tokenizer) {
+      fmt::print(out, "{}\n", tokenizer->decode(std::vector<int32_t>(tokens.begin(), tokens.end())));
+    } else {
+      fmt::print(out, "{}\n", fmt::join(tokens, " "));
+    }
+  }
+}
+
+int run(Invocation& invocation) {
+  Config& config = invocation.config;
+  const Surroundings& surroundings = invocation.surroundings;
+  load_run_recipe(config, single_argument(invocation, kDataCommand, "the recipe"),
+                  recipes_folder(surroundings.executable));
+  check_config(config);
+  TrainingData data;
+  {
+    Screen screen(surroundings.out, surroundings.width);
+    data = open_training_data(
+        config, (surroundings.cache_folder / "index").string(),
+        [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); });
+  }
+  fmt::print(surroundings.out, "{}{}", source_of(data), epochs_of(config, data));
+  show(surroundings.out, config, data.training);
+  return 0;
+}
+
+}  // namespace
+
+const Command kDataCommand{
+    "data",
+    "RECIPE [--section.option VALUE]…",
+    "print what a run would read: documents, tokens, epochs; needs no device",
+    "  tethys data llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
+    "  tethys data llama3_debugmodel --data.text corpus.jsonl.zst --data.text_field content --show 3 …\n"
+    "  tethys data llama3_debugmodel --data.tokens tokens.npy\n\n"
+    "The index of the text is built, if it is not there yet, and kept for the run.\n",
+    options,
+    run,
+};
+
+}  // namespace tethys

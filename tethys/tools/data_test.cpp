@@ -1,0 +1,81 @@
+// What `tethys data` says of a run, without a plugin.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/testing.h"
+
+namespace tethys {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// A tokenizer of bytes and of one end, so that a text has as many tokens as bytes, and one more.
+class DataCommand : public testing::Test {
+ protected:
+  DataCommand() {
+    write_file(folder_ / "seed.txt", "\x01");
+    const Ended ended = run_tethys(
+        {"tokenizer", "train", (folder_ / "seed.txt").string(), "--vocab_size", "257", "--output", tokenizer()});
+    require(ended.status == 0, "{}", ended.output);
+  }
+
+  std::string tokenizer() const { return (folder_ / "tokenizer.json").string(); }
+  std::string write(const std::string& name, std::string_view content) const {
+    write_file(folder_ / name, content);
+    return (folder_ / name).string();
+  }
+  static Ended data(const std::vector<std::string>& flags) {
+    return run_tethys(std::vector<std::string>{"data", "llama3_debugmodel", "--device.plugin", "/no/such.so",
+                                               "--training.seq_len", "8", "--training.local_batch_size", "2"} +
+                      flags);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(DataCommand, CountsTheDocumentsOfJsonLines) {
+  const std::string file = write("a.jsonl",
+                                 "{\"body\": \"0123456789\"}\n"
+                                 "{\"other\": 1}\n"
+                                 "{\"body\": \"one\\ntwo and three\"}\n");
+  const std::vector<std::string> flags = {"--data.text",      file, "--data.text_field", "body",
+                                          "--data.holdout",   "0",  "--data.tokenizer",  tokenizer(),
+                                          "--training.steps", "6"};
+  EXPECT_THAT(
+      data(flags).output,
+      HasSubstr("a.jsonl: line 2 has no \"body\"; expected an object with a text \"body\" (data.text_field), or "
+                "--data.skip_bad_lines"));
+  const Ended ended = data(flags + std::vector<std::string>{"--data.skip_bad_lines", "--show", "2"});
+  EXPECT_EQ(ended.status, 0);
+  // 10 + 1 and 17 + 1 tokens; (29 - 1) / 8 rows of 8; two steps of two rows; 6 · 2 rows of 3.
+  EXPECT_THAT(ended.output,
+              AllOf(ContainsRegex("files +1\n"), ContainsRegex("training +29  tokens in 2 documents\n"),
+                    ContainsRegex("held out +0  tokens in 0 documents\n"), ContainsRegex("skipped +1  bad lines\n"),
+                    ContainsRegex("an epoch +24  tokens in 3 rows of 8: 2 steps of 2 rows\n"),
+                    ContainsRegex("the run +4.00  epochs in 6 steps\n"), HasSubstr("document 0, 11 tokens\n0123456789"),
+                    HasSubstr("document 1, 18 tokens\none\ntwo and three")));
+}
+
+TEST_F(DataCommand, ReadsTokensOfTheTypeThatIsNamed) {
+  const std::string raw("\1\0\2\0\3\0\4\0\5\0\6\0\7\0\10\0\11\0\0\0", 20);
+  const std::string file = write("tokens.bin", raw);
+  const Ended narrow = data({"--data.tokens", file, "--show", "1"});
+  EXPECT_THAT(narrow.output, AllOf(ContainsRegex("training +10  tokens in 1 document\n"),
+                                   HasSubstr("document 0, 10 tokens\n1 2 3 4 5 6 7 8 9 0\n")));
+  const Ended wide = data({"--data.tokens", file, "--data.token_type", "uint32"});
+  EXPECT_EQ(wide.status, 2);
+  EXPECT_THAT(wide.output, HasSubstr("token 0 is the id 131073; the vocabulary has 2048 ids"));
+}
+
+TEST_F(DataCommand, OfALongDocumentShowsTheBeginning) {
+  const std::string file = write("long.txt", std::string(255, 'x') + "yz");
+  const Ended ended = data({"--data.text", file, "--data.tokenizer", tokenizer(), "--show", "9"});
+  EXPECT_THAT(ended.output,
+              AllOf(HasSubstr("document 0, 258 tokens, its beginning\n"), HasSubstr("xxy\n"), Not(HasSubstr("xyz"))));
+}
+
+}  // namespace
+}  // namespace tethys
