@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
 #include <vector>
 
 #include "base/error.h"
@@ -100,6 +101,27 @@ TEST_F(Bytes, OfWhichOneIsFlippedAreNeverTakenForOthers) {
     }
   }
   EXPECT_LE(unnoticed, 1u);  // bits that fill up the last byte before the checksum
+}
+
+// No damage may hang it, crash it or make it give more than a little of what it was not given.
+TEST_F(Bytes, OfADamagedFileComeToAnEnd) {
+  const std::string text = long_text().substr(0, 20'000);
+  std::mt19937 random(3);
+  int refused = 0;
+  for (int i = 0; i < 150; ++i) {
+    const bool gzip = i % 2 == 0;
+    std::string packed = gzip ? gzipped(text) : zstandard(text);
+    for (size_t changes = 1 + random() % 4; changes > 0; --changes) {
+      const size_t at = random() % packed.size();
+      random() % 2 == 0 ? void(packed[at] = static_cast<char>(random())) : void(packed.erase(at, random() % 9));
+    }
+    try {
+      EXPECT_LE(unpacked(gzip ? "a.gz" : "a.zst", packed, 1 + random() % 5000).size(), 1'000'000u);
+    } catch (const UserError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 75);
 }
 
 TEST_F(Bytes, OfNoFileAreAnErrorWithTheReason) {

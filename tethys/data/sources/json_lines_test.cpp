@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <random>
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
@@ -141,6 +143,42 @@ TEST(Document, ALineWithoutOneIsNamedOrSkipped) {
     EXPECT_THAT(error_of(line), HasSubstr("a.jsonl: line 1 " + message)) << line.substr(0, 80);
     EXPECT_EQ(document(line, {.skip_bad_lines = true}), "nothing") << line.substr(0, 80);
   }
+}
+
+// What a parse of the whole line says of its text.
+std::string by_parse(const std::string& line) {
+  const nlohmann::json value = nlohmann::json::parse(line, nullptr, false);
+  if (!value.is_object() || !value.contains("text") || !value["text"].is_string()) return "nothing";
+  return value["text"].get<std::string>();
+}
+
+TEST(Document, OfALineThatWasTamperedWithIsThatOfAParse) {
+  const std::string seeds[] = {
+      R"({"text": "a \u00e9 \ud83d\ude00 \n", "meta": {"text": [1, -2.5e3, null, true, {"text": ""}]}})",
+      R"({"id": 12, "tags": ["text", "x"], "text": "one", "text": "two"})",
+      "{\"text\": \"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\", \"n\": [[[[]]], {}]}",
+  };
+  std::mt19937 random(7);
+  const auto below = [&](size_t bound) { return random() % bound; };
+  const std::string likely = "{}[]\",:\\tu0 e-\xff\xc3";
+  int taken = 0, refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string line = seeds[below(3)];
+    for (size_t changes = below(4); changes > 0 && !line.empty(); --changes) {
+      const size_t at = below(line.size());
+      switch (below(4)) {
+        case 0: line[at] = likely[below(likely.size())]; break;
+        case 1: line[at] = static_cast<char>(1 + below(255)); break;
+        case 2: line.erase(at, 1 + below(8)); break;
+        default: line.insert(at, line.substr(below(line.size()), below(12)));
+      }
+    }
+    const std::string expected = by_parse(line);
+    ASSERT_EQ(document(line, {.skip_bad_lines = true}), expected) << line;
+    ++(expected == "nothing" ? refused : taken);
+  }
+  EXPECT_GT(taken, 1000);
+  EXPECT_GT(refused, 1000);
 }
 
 TEST(JsonLines, OfACompressedFileAreThoseOfThePlainOne) {

@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 using namespace std::string_literals;
 
-// numpy.save of numpy.array([1, 2, 3], dtype) of NumPy 1.24, spelt out: 128 bytes, then the tokens.
+// numpy.save of numpy.array([1, 2, 3], dtype) by NumPy 2.4, spelt out: 128 bytes, then the tokens.
 std::string saved(const std::string& descr, const std::string& tokens) {
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (3,), }";
   header.resize(117, ' ');
