@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tools/testing.h"
 
 namespace tethys {
@@ -75,6 +77,38 @@ TEST_F(DataCommand, OfALongDocumentShowsTheBeginning) {
   const Ended ended = data({"--data.text", file, "--data.tokenizer", tokenizer(), "--show", "9"});
   EXPECT_THAT(ended.output,
               AllOf(HasSubstr("document 0, 258 tokens, its beginning\n"), HasSubstr("xxy\n"), Not(HasSubstr("xyz"))));
+}
+
+// Random characters of all planes, as Python's json writes them with and without escapes, and as they are.
+TEST_F(DataCommand, FindsTheSameInLinesThatPythonWroteAsInFiles) {
+  write("make.py", R"(
+import gzip, json, os, random, sys
+random.seed(5)
+os.makedirs('files')
+def character():
+    c = chr(random.choice([random.randrange(32, 127), random.randrange(1, 0x300), random.randrange(0x110000)]))
+    return 'x' if '\ud800' <= c <= '\udfff' or c == '\0' else c
+documents = [''.join(character() for _ in range(random.randrange(1, 60))) for _ in range(100)]
+with open('a.jsonl', 'w') as plain, gzip.open('b.jsonl.gz', 'wt', encoding='utf-8') as packed:
+    for i, text in enumerate(documents):
+        open(f'files/{i:03}.txt', 'wb').write(text.encode())
+        line = {'id': i, 'meta': {'text': 'no'}, 'text': text, 'score': 0.5, 'tags': ['text', None]}
+        plain.write(json.dumps(line) + '\n')
+        packed.write(json.dumps(line, ensure_ascii=False) + '\r\n')
+)");
+  const std::string python = "cd '" + folder_.path().string() + "' && python3 make.py";
+  ASSERT_EQ(std::system(python.c_str()), 0);
+  const auto report = [&](const std::string& files) {
+    const Ended ended = data({"--data.text", (folder_ / files).string(), "--data.tokenizer", tokenizer(),
+                              "--data.holdout", "0.1", "--show", "100"});
+    EXPECT_EQ(ended.status, 0) << ended.output;
+    return ended.output.substr(std::min(ended.output.find("training "), ended.output.size()));
+  };
+  const std::string files = report("files/*.txt");
+  EXPECT_THAT(files, AllOf(HasSubstr("tokens in 90 documents"), HasSubstr("tokens in 10 documents"),
+                           HasSubstr("document 89, ")));
+  EXPECT_EQ(report("a.jsonl"), files);
+  EXPECT_EQ(report("b.jsonl.gz"), files);
 }
 
 }  // namespace
