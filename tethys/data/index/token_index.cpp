@@ -4,8 +4,10 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -114,6 +116,35 @@ class LineCursor {
   std::optional<JsonLines> lines_;
 };
 
+// Tells of the files' bytes that all threads have read together, a hundredth at a time.
+class BytesRead {
+ public:
+  BytesRead(const std::vector<std::string>& files, const Progress& progress) : progress_(progress) {
+    std::error_code gone;  // reading it is what fails, with a message
+    for (const std::string& file : files) {
+      const auto size = static_cast<int64_t>(std::filesystem::file_size(file, gone));
+      if (!gone) total_ += size;
+    }
+    tell(0);
+  }
+  void add(int64_t bytes) {
+    std::lock_guard lock(mutex_);
+    done_ += bytes;
+    if (done_ - told_ >= std::max<int64_t>(1, total_ / 100) && done_ < total_) tell(done_);
+  }
+  void finish() { tell(total_); }
+
+ private:
+  void tell(int64_t done) {
+    told_ = done;
+    report(progress_, "reading", done, total_);
+  }
+
+  const Progress& progress_;
+  std::mutex mutex_;
+  int64_t total_ = 0, done_ = 0, told_ = 0;
+};
+
 class Builder {
  public:
   Builder(const Tokenizer& tokenizer, const Corpus& corpus, const std::vector<std::string>& files,
@@ -140,41 +171,43 @@ class Builder {
  private:
   // Sizes and hashes of all documents; those without text are dropped.
   void survey() {
-    const auto total = static_cast<int64_t>(files_.size());
     std::vector<std::vector<Document>> found(files_.size());
+    const auto count = static_cast<int64_t>(files_.size());
     std::mutex mutex;
-    int64_t done = 0, notch = std::max<int64_t>(1, total / 100);
-    report(corpus_.progress, "reading", 0, total);
-    parallel_for(total, corpus_.threads, [&](int, int64_t index) {
+    BytesRead bytes(files_, corpus_.progress);
+    parallel_for(count, corpus_.threads, [&](int, int64_t index) {
       const auto file = static_cast<size_t>(index);
-      const int64_t skipped = survey_file(file, found[file]);
+      const int64_t skipped = survey_file(file, found[file], bytes);
       std::lock_guard lock(mutex);
       skipped_lines_ += skipped;
-      if (++done % notch == 0 || done == total) report(corpus_.progress, "reading", done, total);
     });
+    bytes.finish();
     for (const std::vector<Document>& file : found) documents_.insert(documents_.end(), file.begin(), file.end());
     if (documents_.empty()) {
       user_error("the corpus is empty: of the {} that data.text names, such as {}, none holds text{}",
-                 counted(total, "file"), files_[0],
+                 counted(count, "file"), files_[0],
                  skipped_lines_ > 0 ? fmt::format("; {} skipped", counted(skipped_lines_, "bad line")) : "");
     }
   }
 
   // Returns how many lines were skipped.
-  int64_t survey_file(size_t file, std::vector<Document>& found) const {
+  int64_t survey_file(size_t file, std::vector<Document>& found, BytesRead& bytes) const {
     const std::string& path = files_[file];
     const auto add = [&](const std::string& text, int64_t line) {
       if (!text.empty()) found.push_back({file, line, static_cast<int64_t>(text.size()), hash_text(hash_hex(text))});
     };
     if (!is_json_lines(path)) {
-      add(read_text(path), 0);
+      const std::unique_ptr<ByteSource> source = open_bytes(path);
+      add(read_all(*source), 0);
+      bytes.add(source->position());
       return 0;
     }
-    int64_t skipped = 0;
+    int64_t skipped = 0, told = 0;
     JsonLines lines(path);
     for (Line line; lines.next(line);) {
       const std::optional<std::string> text = document_in(line, path, corpus_.lines);
       text ? add(*text, line.number) : void(++skipped);
+      if (lines.position() > told) bytes.add(lines.position() - std::exchange(told, lines.position()));
     }
     return skipped;
   }

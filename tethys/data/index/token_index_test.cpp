@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/temporary_folder.h"
 #include "data/sources/compressed_testing.h"
 #include "data/tokenizer/train_bpe.h"
@@ -123,7 +124,7 @@ TEST_F(Index, TellsTheBeginningAndTheEndOfItsStagesAndNothingWhereItIsRead) {
                         if (done == 0 || done == total) reports.push_back(fmt::format("{} {}/{}", stage, done, total));
                       }};
   open_index(tokenizer(), corpus);
-  EXPECT_THAT(reports, ElementsAre("reading 0/3", "reading 3/3", "tokenising 0/3", "tokenising 3/3"));
+  EXPECT_THAT(reports, ElementsAre("reading 0/51", "reading 51/51", "tokenising 0/3", "tokenising 3/3"));
   open_index(tokenizer(), corpus);
   EXPECT_EQ(reports.size(), 4u);
 }
@@ -360,6 +361,26 @@ TEST_F(JsonLinesIndex, IsNotBuiltFromADamagedFile) {
   const std::string packed = gzipped(lines);
   write("a.jsonl.gz", packed.substr(0, packed.size() - 3));
   EXPECT_THROW(open_lines({.skip_bad_lines = true}), UserError);
+}
+
+TEST_F(JsonLinesIndex, TellsHowFarItIsWithinAFile) {
+  std::string lines;
+  for (int i = 0; i < 40'000; ++i) lines += fmt::format("{{\"text\": \"{}\"}}\n", hash_hex(std::to_string(i)));
+  const std::string packed = gzipped(lines);
+  write("a.jsonl.gz", packed);
+  std::vector<int64_t> told;
+  open_index(tokenizer(), {.files = {folder_ / "a.jsonl.gz"},
+                           .folder = (folder_ / "cache").string(),
+                           .progress = [&](std::string_view stage, int64_t done, int64_t total) {
+                             if (stage != "reading") return;
+                             EXPECT_EQ(total, static_cast<int64_t>(packed.size()));
+                             told.push_back(done);
+                           }});
+  EXPECT_EQ(told.front(), 0);
+  EXPECT_EQ(told.back(), static_cast<int64_t>(packed.size()));
+  EXPECT_GE(told.size(), 10u);
+  EXPECT_LE(told.size(), 102u);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
 }
 
 TEST_F(JsonLinesIndex, OfSkippedLinesOnlyIsRefused) {

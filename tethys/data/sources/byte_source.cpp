@@ -26,8 +26,10 @@ class FileSource : public ByteSource {
     do n = ::read(file_.get(), out.data(), out.size());
     while (n < 0 && errno == EINTR);
     if (n < 0) fail();
+    position_ += n;
     return static_cast<size_t>(n);
   }
+  int64_t position() const override { return position_; }
 
  private:
   [[noreturn]] void fail() const {
@@ -37,6 +39,7 @@ class FileSource : public ByteSource {
 
   std::string path_;
   Descriptor file_;
+  int64_t position_ = 0;
 };
 
 // What is left of a piece of a file, and the next piece.
@@ -53,6 +56,7 @@ class Input {
     return left_;
   }
   void used(size_t count) { left_ = left_.subspan(count); }
+  int64_t position() const { return file_.position(); }
 
   [[noreturn]] void damaged(const char* format, const char* reason) const {
     user_error("{}: its {} data is damaged: {}", path_, format, reason == nullptr ? "it does not unpack" : reason);
@@ -103,6 +107,7 @@ class GzipSource : public ByteSource {
       if (const size_t got = out.size() - stream_.avail_out; got > 0) return got;
     }
   }
+  int64_t position() const override { return input_.position(); }
 
  private:
   Input input_;
@@ -130,6 +135,7 @@ class ZstdSource : public ByteSource {
       if (bytes.empty() && !frame_ended_) input_.ends_early("zstd");
     }
   }
+  int64_t position() const override { return input_.position(); }
 
  private:
   struct Free {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@ class ByteSource {
   // Puts bytes at the front of `out`, which is not empty, and gives how many; 0 only at the end. UserError that names
   // the file if it cannot be read, is damaged, ends early, or goes on with something else.
   virtual size_t read(std::span<char> out) = 0;
+  // How many bytes of the file were read so far: how far it is, also where it is compressed.
+  virtual int64_t position() const = 0;
 };
 
 bool is_compressed(const std::string& path);

@@ -44,6 +44,8 @@ class JsonLines {
 
   // The next line that is not blank; false at the end.
   bool next(Line& line);
+  // Bytes of the file that were read so far.
+  int64_t position() const { return source_->position(); }
 
  private:
   bool next_of_any_kind(Line& line);

@@ -26,6 +26,7 @@ class Pieces : public ByteSource {
     at_ += n;
     return n;
   }
+  int64_t position() const override { return static_cast<int64_t>(at_); }
 
  private:
   std::string text_;
