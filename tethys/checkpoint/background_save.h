@@ -8,6 +8,9 @@
 //   saving.wait();                        // before the end
 #pragma once
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <functional>
 #include <future>
@@ -22,7 +25,10 @@ class BackgroundSave {
   // The one before must have been asked for.
   void start(std::function<void()> save) {
     require(!running(), "two saves at once");
-    save_ = std::async(std::launch::async, std::move(save));
+    save_ = std::async(std::launch::async, [save = std::move(save)] {
+      give_way();
+      save();
+    });
   }
   // Started, and not yet asked for.
   bool running() const { return save_.valid(); }
@@ -40,6 +46,9 @@ class BackgroundSave {
   }
 
  private:
+  // Where host and device are the same cores, the steps come first. Of this thread and those that it starts.
+  static void give_way() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10); }
+
   std::future<void> save_;  // waits at the end of its life
 };
 

@@ -154,6 +154,16 @@ TEST(CheckConfig, CheckpointsStayInsideTheOutputFolderAndBesideItsFiles) {
   EXPECT_EQ(complaint({{"checkpoint.folder", std::string("saved")}}), "no error");
 }
 
+TEST(CheckConfig, OptionsOfACheckpointThatNothingWouldReadAreRefused) {
+  const std::vector<std::string> globs = {"output.weight"};
+  EXPECT_THAT(complaint({{"checkpoint.exclude_from_loading", globs}}), testing::HasSubstr("initial_load_path PATH"));
+  EXPECT_EQ(complaint({{"checkpoint.exclude_from_loading", globs}, {"checkpoint.initial_load_path", std::string("a")}}),
+            "no error");
+  const std::pair<std::string, OptionValue> narrow = {"checkpoint.export_dtype", std::string("bfloat16")};
+  EXPECT_THAT(complaint({narrow}), testing::HasSubstr("add --checkpoint.last_save_model_only"));
+  EXPECT_EQ(complaint({narrow, {"checkpoint.last_save_model_only", true}}), "no error");
+}
+
 TEST(ParameterGroup, ReadsItsSettingsInAnyOrder) {
   EXPECT_EQ(parse_parameter_group("**.bias: weight_decay=0", "f"), (ParameterGroup{"**.bias", 1, 0.0}));
   EXPECT_EQ(parse_parameter_group(" a.* :weight_decay=0.2  lr_scale=0.5", "f"), (ParameterGroup{"a.*", 0.5, 0.2}));

@@ -155,16 +155,16 @@ TrainingState load_weights(Checkpoint& checkpoint, Executor& executor, const Tra
   return with_kinds(TrainingState::from(arrays, setup.store.size()));
 }
 
-std::vector<PieceSource> weight_pieces_of(const TrainingState& state, const TrainingSetup& setup, Copied copied) {
+std::vector<PieceSource> weight_pieces_of(const TrainingState& state, const TrainingSetup& setup, CopyMemory* copies) {
   std::vector<PieceSource> pieces;
-  append_pieces(pieces, "", setup.store, state.parameters, copied);
+  append_pieces(pieces, "", setup.store, state.parameters, copies);
   return pieces;
 }
 
-std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup, Copied copied) {
-  std::vector<PieceSource> pieces = weight_pieces_of(state, setup, copied);
-  append_pieces(pieces, "optimizer.m.", setup.store, state.m, copied);
-  append_pieces(pieces, "optimizer.v.", setup.store, state.v, copied);
+std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup, CopyMemory* copies) {
+  std::vector<PieceSource> pieces = weight_pieces_of(state, setup, copies);
+  append_pieces(pieces, "optimizer.m.", setup.store, state.m, copies);
+  append_pieces(pieces, "optimizer.v.", setup.store, state.v, copies);
   return pieces;
 }
 

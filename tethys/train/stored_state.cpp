@@ -17,22 +17,18 @@ class HostShards {
   HostShards(Array array, size_t members) : array_(std::move(array)), members_(members) {}
 
   // Begins to copy the shard at this position; it is there when the event is done.
-  void copy(int64_t position, std::vector<pjrt::Event>& copies) {
+  void copy(int64_t position, CopyMemory& memory, std::vector<pjrt::Event>& copies) {
     Held& held = held_[position];
     if (held.kept) return;
     const pjrt::Buffer& buffer = array_.buffer(position);
-    held.size = static_cast<size_t>(buffer.type().bytes());
-    held.kept = std::make_unique_for_overwrite<std::byte[]>(held.size);
-    copies.push_back(buffer.copy_to_host({held.kept.get(), held.size}));
+    held.kept = memory.take(static_cast<size_t>(buffer.type().bytes()));
+    copies.push_back(buffer.copy_to_host(held.kept->bytes()));
   }
   // After all the copies: the array is not needed any more.
   void let_go() { array_ = Array(); }
 
   // The bytes of a shard that was copied.
-  std::span<const std::byte> kept(int64_t position) const {
-    const Held& held = held_.at(position);
-    return {held.kept.get(), held.size};
-  }
+  std::span<const std::byte> kept(int64_t position) const { return held_.at(position).kept->bytes(); }
 
   // One use for each member.
   void with(int64_t position, const std::function<void(std::span<const std::byte>)>& use) {
@@ -45,8 +41,7 @@ class HostShards {
 
  private:
   struct Held {
-    std::unique_ptr<std::byte[]> kept;
-    size_t size = 0;
+    std::optional<CopyMemory::Block> kept;
     HostTensor shard;
     size_t uses = 0;
   };
@@ -100,7 +95,7 @@ namespace {
 // The piece of one member that lies at one position.
 PieceSource piece_of(const std::string& name, const TensorType& type, const OwnedWindow& owned, const Mesh& mesh,
                      const Placement& placement, const std::shared_ptr<HostShards>& shards, size_t member,
-                     size_t members, Copied copied) {
+                     size_t members, bool copied) {
   const Window from = stored_window(type.dims, placement, mesh, owned.position);
   PieceSource piece{name, type, owned.window, {}, {}};
   piece.read = [=](std::span<std::byte> out) {
@@ -110,7 +105,7 @@ PieceSource piece_of(const std::string& name, const TensorType& type, const Owne
   };
   // Padding is at the ends: without any, or with rows of it alone, the piece is one run of the copy.
   const std::optional<size_t> begin = run_within(size_of(type.dtype), owned.window, from);
-  if (copied == Copied::Now && begin) {
+  if (copied && begin) {
     const size_t size = static_cast<size_t>(owned.window.elements()) * size_of(type.dtype);
     piece.view = [=] { return member_bytes(shards->kept(owned.position), member, members).subspan(*begin, size); };
   }
@@ -120,10 +115,10 @@ PieceSource piece_of(const std::string& name, const TensorType& type, const Owne
 }  // namespace
 
 void append_pieces(std::vector<PieceSource>& pieces, const std::string& prefix,
-                   const std::vector<StoredParameter>& store, const std::vector<Array>& arrays, Copied copied) {
+                   const std::vector<StoredParameter>& store, const std::vector<Array>& arrays, CopyMemory* copies) {
   require(store.size() == arrays.size(), "{} arrays for a store of {}", arrays.size(), store.size());
   std::vector<std::shared_ptr<HostShards>> all;
-  std::vector<pjrt::Event> copies;
+  std::vector<pjrt::Event> begun;
   for (size_t i = 0; i < store.size(); ++i) {
     const StoredParameter& stored = store[i];
     const Mesh& mesh = arrays[i].devices()->mesh();
@@ -135,14 +130,14 @@ void append_pieces(std::vector<PieceSource>& pieces, const std::string& prefix,
       const TensorType type = member_type(stored, member, arrays[i].type().dtype);
       for (const OwnedWindow& owned : owned_windows(type.dims, placement, mesh)) {
         if (owned.position < addressable.front() || owned.position > addressable.back()) continue;
-        if (copied == Copied::Now) shards->copy(owned.position, copies);
+        if (copies != nullptr) shards->copy(owned.position, *copies, begun);
         pieces.push_back(piece_of(prefix + stored.members[member]->name(), type, owned, mesh, placement, shards, member,
-                                  members, copied));
+                                  members, copies != nullptr));
       }
     }
   }
-  pjrt::await_all(copies);
-  if (copied == Copied::Now) {
+  pjrt::await_all(begun);
+  if (copies != nullptr) {
     for (const auto& shards : all) shards->let_go();
   }
 }

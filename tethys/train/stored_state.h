@@ -14,18 +14,16 @@
 #include "checkpoint/store.h"
 #include "nn/parameter_store.h"
 #include "runtime/array.h"
+#include "train/copy_memory.h"
 
 namespace tethys {
 
-enum class Copied : uint8_t {
-  Later,  // when the pieces are written: so long the arrays must not be consumed, and little host memory is needed
-  Now,    // to host memory, before append_pieces returns: then a step may consume the arrays
-};
-
-// What this process saves of `arrays`, one for each of the store; their dtype is saved.
+// What this process saves of `arrays`, one for each of the store; their dtype is saved. The pieces read the arrays when
+// they are written, and so long the arrays must not be consumed; or, with `copies`, all is copied there before this
+// returns, and a step may consume the arrays.
 void append_pieces(std::vector<PieceSource>& pieces, const std::string& prefix,
                    const std::vector<StoredParameter>& store, const std::vector<Array>& arrays,
-                   Copied copied = Copied::Later);
+                   CopyMemory* copies = nullptr);
 
 // The same tensors in another floating-point dtype.
 std::vector<PieceSource> pieces_in(DType dtype, std::vector<PieceSource> pieces);
