@@ -190,8 +190,9 @@ void MappedFile::for_each_piece(const std::function<void(std::span<const std::by
   for (size_t at = 0; at < bytes_.size(); at += kMostAtOnce) {
     const std::span<const std::byte> piece = bytes_.subspan(at, std::min(kMostAtOnce, bytes_.size() - at));
     const int failed = retry_interrupted([&] { return ::madvise(address(piece), piece.size(), MADV_POPULATE_READ); });
-    // An older system does not know it, and reads when the bytes are touched.
-    if (failed != 0 && errno != EINVAL) throw_file_error(fmt::format("cannot read {}", path_.string()), EIO);
+    // Where it is not known, or there is no memory for it now, the bytes are read when they are touched.
+    const bool unreadable = failed != 0 && (errno == EFAULT || errno == EIO || errno == EHWPOISON);
+    if (unreadable) throw_file_error(fmt::format("cannot read {}", path_.string()), EIO);
     use(piece);
     let_go(piece);
   }

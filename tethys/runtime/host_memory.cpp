@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string>
+
+#include "base/number.h"
 
 namespace tethys {
 
@@ -20,7 +23,17 @@ int64_t resident_memory() {
   return file >> size >> resident ? resident * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
-int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE); }
+int64_t limit_of(std::string_view cgroup, int64_t physical) {
+  const auto limit = parse_number<int64_t>(cgroup.substr(0, cgroup.find('\n')));
+  return limit && *limit > 0 ? std::min(*limit, physical) : physical;
+}
+
+int64_t physical_memory() {
+  const int64_t physical = int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  std::string line;
+  std::ifstream file("/sys/fs/cgroup/memory.max");
+  return std::getline(file, line) ? limit_of(line, physical) : physical;
+}
 
 int64_t resident_limit(int64_t needed, int64_t fresh, int64_t physical) {
   constexpr int64_t kProcess = int64_t{256} << 20;  // code, the compiler's leavings, the loader's batches

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace tethys {
 
@@ -17,8 +18,11 @@ void keep_freed_memory();
 // Bytes of memory that the process holds; 0 if the system does not say.
 int64_t resident_memory();
 
-// Bytes of the machine's memory.
+// Bytes of the machine's memory, or of the container's where that has less.
 int64_t physical_memory();
+
+// `cgroup` is what memory.max says: a number of bytes, or "max".
+int64_t limit_of(std::string_view cgroup, int64_t physical);
 
 // The most that may be resident before a run that needs `needed` bytes in all, `fresh` of which it will allocate: a
 // quarter more than needed, and no more than leaves room for all that is fresh.

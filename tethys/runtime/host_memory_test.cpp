@@ -18,6 +18,12 @@ TEST(HostMemory, TheLimitIsAQuarterAboveTheNeedAndLeavesRoomForTheRun) {
   EXPECT_EQ(resident_limit(14 * kGiB, 12 * kGiB, 20 * kGiB), 6 * kGiB);
 }
 
+TEST(HostMemory, IsWhatTheContainerMayHave) {
+  EXPECT_EQ(limit_of("max", 64), 64);
+  EXPECT_EQ(limit_of("32\n", 64), 32);
+  EXPECT_EQ(limit_of("128", 64), 64);
+}
+
 // Blocks of malloc that are freed with one left in their middle, as a run's temporaries are.
 TEST(HostMemory, WhatIsFreedIsGivenBackOnceItIsTooMuch) {
   constexpr int64_t kBlock = 16 * kMiB;

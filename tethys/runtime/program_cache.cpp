@@ -81,12 +81,19 @@ void remove_oldest(const Path& folder, int64_t most_bytes) {
   std::vector<Stored> files;
   int64_t total = 0;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() != kExtension) continue;
-    const auto bytes = static_cast<int64_t>(entry.file_size(error));
-    if (error) continue;  // removed by another process
-    files.push_back({entry.last_write_time(error), entry.path(), bytes});
-    total += bytes;
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;  // removed by another process
+    const auto used = entry->last_write_time(gone);
+    const auto bytes = static_cast<int64_t>(entry->file_size(gone));
+    if (gone) continue;
+    const std::string name = entry->path().filename().string();
+    if (name.ends_with(kExtension)) {
+      files.push_back({used, entry->path(), bytes});
+      total += bytes;
+    } else if (name.find(std::string(kExtension) + ".partial-") != std::string::npos && used < long_ago) {
+      std::filesystem::remove(entry->path(), gone);  // of a process that was killed while it stored
+    }
   }
   std::sort(files.begin(), files.end(), [](const Stored& a, const Stored& b) { return a.used < b.used; });
   for (const Stored& file : files) {

@@ -6,22 +6,16 @@
 #include "base/number.h"
 #include "checkpoint/store.h"
 #include "tools/commands.h"
+#include "train/run_folder.h"
 
 namespace tethys {
 namespace {
 
 std::vector<Option> no_options() { return {}; }
 
-// The folder of checkpoints that a run's folder has, or that the path is.
-Path folder_of_checkpoints(const Path& path) {
-  std::error_code ignored;
-  const Path inside = path / "checkpoint";
-  return std::filesystem::is_directory(inside, ignored) ? inside : path;
-}
-
 // One that is found by its newest name only must not be passed over because it has lost its manifest.
 void require_none_damaged(const Path& path) {
-  if (const std::optional<Path> damaged = CheckpointStore(folder_of_checkpoints(path)).damaged()) {
+  if (const std::optional<Path> damaged = CheckpointStore(checkpoints_of(path)).damaged()) {
     user_error("{}: it is missing; the checkpoint is damaged", (*damaged / "manifest.json").string());
   }
 }
@@ -30,7 +24,7 @@ int verify(Invocation& invocation) {
   const Path path = single_argument(invocation, kCheckpointVerifyCommand, "the checkpoint");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) require_none_damaged(path);
-  Checkpoint checkpoint(find_checkpoint(path));
+  Checkpoint checkpoint(find_checkpoint_of(path));
   const Manifest& manifest = checkpoint.manifest();
   std::ostream& out = invocation.surroundings.out;
   fmt::print(out, "{}: step {}, {} tensors\n", checkpoint.path().string(), manifest.state.step,
@@ -60,7 +54,7 @@ std::string description_of(const Path& path) {
 }
 
 int list(Invocation& invocation) {
-  const Path folder = folder_of_checkpoints(single_argument(invocation, kCheckpointListCommand, "the run"));
+  const Path folder = checkpoints_of(single_argument(invocation, kCheckpointListCommand, "the run"));
   const CheckpointStore store(folder);
   const std::vector<int64_t> steps = store.steps();
   const std::optional<Path> damaged = store.damaged();

@@ -31,8 +31,11 @@ int run(Invocation& invocation) {
   };
   const std::string& plugin = invocation.config.get_string("plugin");
   // First, while the process has one thread.
-  const std::vector<Finding> plugins = plugin.empty() ? check_plugins(surroundings.executable, surroundings.xla_flags)
-                                                      : std::vector{check_plugin(plugin, surroundings.xla_flags)};
+  const std::vector<Finding> plugins = plugin.empty()
+                                           ? check_plugins(surroundings.executable, surroundings.xla_flags)
+                                           : std::vector{check_plugin(plugin, surroundings.xla_flags,
+                                                                      "give the path of a plugin that is made for this "
+                                                                      "machine's devices: see `tethys doctor --help`")};
   show({Finding::State::Ok, "program", surroundings.executable.string(), ""});
   show(check_recipes(surroundings.executable));
   show(check_cpu());

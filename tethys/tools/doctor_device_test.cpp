@@ -38,13 +38,14 @@ void expect_fault(const Ended& ended, const std::string& fault, const std::strin
 }
 
 TEST(Doctor, NamesAPluginThatIsMissing) {
-  expect_fault(run_tethys({"doctor", "--plugin", "/no/such.so"}), "/no/such.so", "run `make setup`");
+  expect_fault(run_tethys({"doctor", "--plugin", "/no/such.so"}), "/no/such.so", "give the path of a plugin");
 }
 
 TEST(Doctor, NamesAPluginThatIsBroken) {
   const TemporaryFolder folder;
   write_file(folder / "half.so", std::string("\x7F") + "ELF and no more");
-  expect_fault(run_tethys({"doctor", "--plugin", (folder / "half.so").string()}), "half.so", "run `make setup`");
+  expect_fault(run_tethys({"doctor", "--plugin", (folder / "half.so").string()}), "half.so",
+               "give the path of a plugin");
 }
 
 TEST(Doctor, NamesFlagsThatEndAPlugin) {

@@ -1,6 +1,8 @@
 // tethys report: runs as a page to look at.
 #include <fmt/ostream.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "config/describe.h"
 #include "config/option_table.h"
@@ -31,10 +33,10 @@ ReportedRun read_run(const std::string& folder) {
 
 // Runs of one name, in different folders, are told apart by their folders.
 void tell_apart(std::vector<ReportedRun>& runs, const std::vector<std::string>& folders) {
+  std::map<std::string, int> counts;
+  for (const ReportedRun& run : runs) ++counts[run.name];
   for (size_t i = 0; i < runs.size(); ++i) {
-    for (size_t j = 0; j < runs.size(); ++j) {
-      if (i != j && runs[i].name == Path(folders[j]).filename()) runs[i].name = folders[i];
-    }
+    if (counts[runs[i].name] > 1) runs[i].name = folders[i];
   }
 }
 

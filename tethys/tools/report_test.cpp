@@ -42,6 +42,19 @@ TEST(Report, IsDrawnByABrowser) {
   EXPECT_GT(std::filesystem::file_size(folder / "shot.png"), 30000U);
 }
 
+TEST(Report, TellsRunsOfOneNameApartByTheirFolders) {
+  const TemporaryFolder folder;
+  for (const char* parent : {"x", "y"}) {
+    std::filesystem::create_directory(folder / parent);
+    write_run(folder / parent / "run", 1e-3);
+  }
+  const std::string x = (folder / "x/run/").string(), y = (folder / "y/run").string();
+  const Ended ended = run_tethys({"report", x, y, "--output", (folder / "report.html").string()});
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  const std::string page = read_file(folder / "report.html");
+  for (const std::string& name : {x, y}) EXPECT_NE(page.find("</span>" + name + "</td>"), std::string::npos) << name;
+}
+
 TEST(Report, OfAFolderWithoutARunIsAMistake) {
   const TemporaryFolder folder;
   const Ended ended = run_tethys({"report", folder.path().string(), "--output", (folder / "x.html").string()});

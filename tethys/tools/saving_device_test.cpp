@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Meshes, AsyncSave,
                                                "--parallelism.tensor_parallel_degree", "2"}));
 
 // A limit on the size of files stands for a full disk.
-TEST(FullDisk, EndsTheRunWithItsReasonAndTheEarlierCheckpointGoesOn) {
+TEST(FullDisk, InTheFirstSaveEndsTheRunWithItsReasonAndARunThatIsResumedBeginsAnew) {
   TemporaryFolder folder;
   const Flags flags = kShort + Flags{"--checkpoint.interval", "4"};
   expect_done(run_tethys(corpus().train(folder / "whole") + flags));
@@ -67,7 +67,8 @@ TEST(FullDisk, EndsTheRunWithItsReasonAndTheEarlierCheckpointGoesOn) {
             (folder / "output").string() + "' 2>&1";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
   const std::string output = read_file(folder / "output");
-  EXPECT_THAT(output, AllOf(HasSubstr("process-00000.safetensors"), HasSubstr("File too large")));
+  EXPECT_THAT(output, AllOf(HasSubstr("process-00000.safetensors"), HasSubstr("File too large"),
+                            HasSubstr("nothing is saved yet")));
   EXPECT_EQ(CheckpointStore(run / "checkpoint").newest(), std::nullopt);
   expect_done(run_tethys(corpus().train(run) + flags + Flags{"--resume"}));
   EXPECT_EQ(manifest_of(run, 12), manifest_of(folder / "whole", 12));

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "checkpoint/store.h"
+#include "train/run_folder.h"
 
 namespace tethys {
 namespace {
@@ -81,7 +82,7 @@ bool is_stored(const Path& path) {
 
 void print_stored(std::ostream& out, const Path& path) {
   if (path.extension() == kSuffix) return print_file(out, path);
-  if (!is_plain_folder(path)) return print_checkpoint(out, find_checkpoint(path));
+  if (!is_plain_folder(path)) return print_checkpoint(out, find_checkpoint_of(path));
   for (const Path& file : safetensors_in(path)) print_file(out, file);
 }
 

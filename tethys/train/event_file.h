@@ -1,10 +1,9 @@
-// EventFile: curves and texts for TensorBoard. A file of records, each with its length and the masked CRC-32C of both
+// EventFile: curves for TensorBoard. A file of records, each with its length and the masked CRC-32C of both
 // (TFRecord), around `Event` messages. TensorBoard shows all event files of a folder as one run; a file that begins at
 // a step hides what earlier files say of that step and later ones, so a resumed run begins a new file.
 //
 //   EventFile events(run.path(), {.first_step = 21, .wall_time = now});
 //   events.add_scalars(21, now, {{"loss", 2.5}, {"grad_norm", 0.8}});
-//   events.add_text(40, now, "sample", "Once upon a time …");
 #pragma once
 
 #include <cstdint>
@@ -35,8 +34,6 @@ class EventFile {
   EventFile(const Path& folder, const Begin& begin);
 
   void add_scalars(int64_t step, double wall_time, const std::vector<std::pair<std::string, double>>& scalars);
-  // Markdown.
-  void add_text(int64_t step, double wall_time, const std::string& tag, const std::string& text);
 
   const Path& path() const { return path_; }
 

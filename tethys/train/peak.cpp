@@ -30,8 +30,8 @@ double measure(const pjrt::Client& client) {
       "}}\n",
       type);
   const pjrt::LoadedExecutable matmul = client.compile(text);
-  const HostTensor ones(TensorType{DType::F32, {kSize, kSize}});
-  const pjrt::Buffer a = pjrt::Buffer::from_host(client, ones), b = pjrt::Buffer::from_host(client, ones);
+  const HostTensor zeros(TensorType{DType::F32, {kSize, kSize}});
+  const pjrt::Buffer a = pjrt::Buffer::from_host(client, zeros), b = pjrt::Buffer::from_host(client, zeros);
   double best = 1e30;
   for (int run = 0; run <= kRuns; ++run) {
     std::vector<std::vector<pjrt::Argument>> arguments(1);

@@ -50,14 +50,19 @@ RunFolder::RunFolder(Path path, bool resume) : path_(std::move(path)), lock_(mad
   remove_leftovers(path_);
 }
 
-Path find_checkpoint_of(const Path& path) {
+Path checkpoints_of(const Path& path) {
   const Path file = path / "config.toml";
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return find_checkpoint(path);
+  if (!std::filesystem::is_regular_file(file, ignored)) {
+    const Path usual = path / "checkpoint";
+    return std::filesystem::is_directory(usual, ignored) ? usual : path;
+  }
   Config config;
   load_recipe(config, file.string(), {});
   const Path folder = path / config.get_string("checkpoint.folder");
-  return find_checkpoint(std::filesystem::is_directory(folder, ignored) ? folder : path);
+  return std::filesystem::is_directory(folder, ignored) ? folder : path;
 }
+
+Path find_checkpoint_of(const Path& path) { return find_checkpoint(checkpoints_of(path)); }
 
 }  // namespace tethys

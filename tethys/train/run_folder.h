@@ -23,7 +23,6 @@ class RunFolder {
   Path config() const { return path_ / "config.toml"; }
   Path metrics() const { return path_ / "metrics.jsonl"; }
   Path log() const { return path_ / "log.txt"; }
-  Path picture() const { return path_ / "loss.png"; }
   Path checkpoints(const std::string& name) const { return path_ / name; }
 
   // Whether a run has done a step there: it left metrics or a checkpoint.
@@ -35,6 +34,10 @@ class RunFolder {
   Path path_;
   FolderLock lock_;
 };
+
+// The folder of checkpoints of the run in this folder, wherever its configuration says that it is; else the path
+// itself.
+Path checkpoints_of(const Path& path);
 
 // The newest checkpoint of the run in this folder, wherever its configuration says that they are; of any other path
 // what find_checkpoint takes. UserError if there is none.

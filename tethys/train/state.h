@@ -23,7 +23,7 @@ struct TrainingState {
 // Made on the device from the seed: initial values, and no momentum.
 TrainingState initial_state(Executor& executor, const TrainingSetup& setup, uint64_t seed);
 
-// All of it, as save_state left it.
+// All of it, as pieces_of gave it to a save.
 TrainingState load_state(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup);
 // Its parameters, with no momentum; those whose name one of the globs matches keep their initial values, made from the
 // seed. UserError for a glob that matches none.
@@ -37,10 +37,10 @@ std::vector<Array> load_parameters(Checkpoint& checkpoint, Executor& executor, c
 Array true_everywhere(Executor& executor);
 
 std::vector<PieceSource> pieces_of(const TrainingState& state, const TrainingSetup& setup,
-                                   Copied copied = Copied::Later);
+                                   CopyMemory* copies = nullptr);
 // The parameters alone.
 std::vector<PieceSource> weight_pieces_of(const TrainingState& state, const TrainingSetup& setup,
-                                          Copied copied = Copied::Later);
+                                          CopyMemory* copies = nullptr);
 
 // Whether a checkpoint holds parameters alone; a run cannot be resumed from it.
 bool has_weights_only(const Checkpoint& checkpoint);

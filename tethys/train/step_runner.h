@@ -1,6 +1,6 @@
 // StepRunner: one training step after the other, in the Executor's mode: as one program, or op by op.
 //
-//   StepRunner runner(executor, setup);          // graph mode: compiles here
+//   StepRunner runner(executor, setup);          // graph mode: begins to compile
 //   StepOutcome outcome = runner.run(state, {step, learning_rate, batch});   // returns at once
 //   to_host(outcome.loss);                       // waits
 #pragma once

@@ -87,9 +87,10 @@ class Trainer {
     try {
       train();
     } catch (const DiskError& error) {
+      const std::optional<int64_t> newest = checkpoints_.newest();
       throw DiskError(fmt::format(
           "{}; {}", error.what(),
-          saved_ > 0 ? fmt::format("the newest complete checkpoint is of step {}", saved_) : "nothing is saved yet"));
+          newest ? fmt::format("the newest complete checkpoint is of step {}", *newest) : "nothing is saved yet"));
     }
     return result_;
   }
@@ -129,7 +130,7 @@ class Trainer {
   void open_data();
   void prepare();
   void begin();
-  void begin_anew();
+  void refuse_damaged() const;
   void resume_from(int64_t step);
   void train();
   void handle(int64_t step, Loader& loader);
@@ -169,6 +170,7 @@ class Trainer {
   int64_t saved_ = 0;   // the step of the newest checkpoint
   int64_t saving_ = 0;  // of the newest save that was begun
   TrainingResult result_;
+  CopyMemory copies_;    // of the state, while it is saved
   BackgroundSave save_;  // goes first: it uses the others
 };
 
@@ -204,6 +206,7 @@ void Trainer::open_data() {
   if (config_.get_bool("validation.enable")) const BatchMaker validation(data_.validation, row);
   line(fmt::format("data: {} tokens in {}, {} held out", with_commas(data_.training.size()),
                    counted(data_.training.documents(), "document"), with_commas(data_.validation.size())));
+  if (data_.skipped_lines > 0) line(fmt::format("data: {} skipped", counted(data_.skipped_lines, "bad line")));
 }
 
 void Trainer::prepare() {
@@ -238,13 +241,12 @@ void Trainer::check_resumable(const Checkpoint& checkpoint) const {
   }
 }
 
-// A run that began anew would throw away what a damaged checkpoint stands for.
-void Trainer::begin_anew() {
+// A run that passed a damaged checkpoint over would throw away what it stands for, and could not save at its step.
+void Trainer::refuse_damaged() const {
   if (const std::optional<Path> damaged = checkpoints_.damaged()) {
-    user_error("{} is damaged: its manifest.json is missing; restore it, or remove the folder to begin at step 1",
+    user_error("{} is damaged: its manifest.json is missing; restore it, or remove the folder to go on without it",
                damaged->string());
   }
-  line("no checkpoint to resume from: beginning at step 1");
 }
 
 void Trainer::resume_from(int64_t step) {
@@ -269,6 +271,7 @@ void Trainer::resume_from(int64_t step) {
 void Trainer::begin() {
   const std::optional<int64_t> newest = options_.resume ? checkpoints_.newest() : std::nullopt;
   const std::string& weights = config_.get_string("checkpoint.initial_load_path");
+  if (options_.resume) refuse_damaged();
   if (newest) {
     resume_from(*newest);
   } else if (!weights.empty()) {
@@ -278,7 +281,7 @@ void Trainer::begin() {
         load_weights(checkpoint, *executor_, setup_, config_.get_strings("checkpoint.exclude_from_loading"), seed_);
     line(fmt::format("weights from {}", checkpoint.path().string()));
   } else {
-    if (options_.resume) begin_anew();
+    if (options_.resume) line("no checkpoint to resume from: beginning at step 1");
     runner_.emplace(*executor_, setup_);
     state_ = initial_state(*executor_, setup_, seed_);
   }
@@ -388,7 +391,10 @@ void Trainer::not_finite(const Pending& pending, double loss, double norm) {
   }
   text += fmt::format(". The step changed nothing{}",
                       saved_ > 0 ? fmt::format("; the newest checkpoint is of step {}", saved_) : "");
-  log(text);
+  try {
+    log(text);
+  } catch (const Error&) {  // it is thrown all the same
+  }
   throw NotFiniteError(text);
 }
 
@@ -430,11 +436,11 @@ void Trainer::save(int64_t done) {
   wait_for_save();
   const Watchdog::Step guard = watchdog_.step(done, "save");
   const bool background = config_.get_string("checkpoint.async_mode") == "async";
-  const Copied copied = background ? Copied::Now : Copied::Later;
+  CopyMemory* copies = background ? &copies_ : nullptr;
   const bool weights_only = done == steps_ && config_.get_bool("checkpoint.last_save_model_only");
   std::vector<PieceSource> pieces = weights_only ? pieces_in(parse_dtype(config_.get_string("checkpoint.export_dtype")),
-                                                             weight_pieces_of(state_, setup_, copied))
-                                                 : pieces_of(state_, setup_, copied);
+                                                             weight_pieces_of(state_, setup_, copies))
+                                                 : pieces_of(state_, setup_, copies);
   const TrainState at{
       .step = done, .fingerprint = fingerprint(), .seed = seed_, .data_position = done * setup_.rows_per_step()};
   save_.start([this, at, pieces = std::move(pieces), keep = config_.get_int("checkpoint.keep_latest_k")] {
@@ -457,6 +463,7 @@ void Trainer::say_saved() {
 
 TrainingResult dry_run(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
   const auto line = [&](const std::string& text) { say(callbacks, text); };
+  if (callbacks.may_end) callbacks.may_end(true);
   const Machine machine = open_machine(config, options.machine);
   const TrainingSetup setup = set_up(config, machine.devices);
   const auto executor = make_executor(config, machine, setup.mesh, options.machine);
@@ -479,10 +486,12 @@ TrainingResult create_seed_checkpoint(const Config& config, const TrainingOption
   const RunFolder folder(options.output, options.resume);
   const CheckpointStore checkpoints(folder.checkpoints(config.get_string("checkpoint.folder")));
   const auto seed = static_cast<uint64_t>(config.get_int("debug.seed"));
+  if (callbacks.may_end) callbacks.may_end(true);
   const Machine machine = open_machine(config, options.machine);
   const TrainingSetup setup = set_up(config, machine.devices);
   const auto executor = make_executor(config, machine, setup.mesh, options.machine);
   describe(config, machine, setup, [&](const std::string& text) { say(callbacks, text); });
+  check_state_fits(setup, memory_of_devices(config), config);
   const TrainingState state = initial_state(*executor, setup, seed);
   checkpoints.save({.step = 0, .fingerprint = "", .seed = seed, .data_position = 0}, weight_pieces_of(state, setup), 0);
   say(callbacks,

@@ -7,26 +7,16 @@ Made with tensorboard 2.21.0, protobuf 7.36.2.
 import io
 import pathlib
 
-from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, tensor_shape_pb2
+from tensorboard.compat.proto import event_pb2, summary_pb2
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 TIME = 1750000000.25
 Value = summary_pb2.Summary.Value
-text = Value(
-    tag="sample",
-    metadata=summary_pb2.SummaryMetadata(plugin_data=summary_pb2.SummaryMetadata.PluginData(plugin_name="text")),
-    tensor=tensor_pb2.TensorProto(
-        dtype=7,
-        tensor_shape=tensor_shape_pb2.TensorShapeProto(dim=[tensor_shape_pb2.TensorShapeProto.Dim(size=1)]),
-        string_val=["a sämple\n".encode()],
-    ),
-)
 events = [
     event_pb2.Event(wall_time=TIME, step=0, file_version="brain.Event:2"),
     event_pb2.Event(wall_time=TIME, step=21, session_log=event_pb2.SessionLog(status=event_pb2.SessionLog.START)),
     event_pb2.Event(wall_time=TIME + 1, step=21, summary=summary_pb2.Summary(
         value=[Value(tag="loss", simple_value=2.5), Value(tag="grad_norm", simple_value=0.1)])),
-    event_pb2.Event(wall_time=TIME + 2, step=40, summary=summary_pb2.Summary(value=[text])),
 ]
 out = io.BytesIO()
 writer = RecordWriter(out)

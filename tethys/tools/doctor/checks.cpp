@@ -118,17 +118,15 @@ Finding check_disk(const Path& folder) {
   return {free < 8 ? State::Note : State::Ok, "disk", detail, ""};
 }
 
-Finding check_plugin(const Path& plugin, const std::string& xla_flags) {
+Finding check_plugin(const Path& plugin, const std::string& xla_flags, const std::string& fix) {
   constexpr std::chrono::seconds kLimit(60);
   const Probed probed = probe([&] { return use_plugin(plugin); }, kLimit);
   std::error_code ignored;
   const Path target = std::filesystem::read_symlink(plugin, ignored);
   const std::string name = target.empty() ? plugin.string() : fmt::format("{} -> {}", plugin.string(), target.string());
   if (probed.result) return {State::Ok, "plugin", fmt::format("{}: {}", name, *probed.result), ""};
-  const std::string fix = xla_flags.empty()
-                              ? "run `make setup` after `rm -rf .deps`, or give another with --device.plugin PATH"
-                              : fmt::format("unset XLA_FLAGS, which is '{}', and try again", xla_flags);
-  return {State::Fault, "plugin", fmt::format("{}: {}", name, probed.trouble), fix};
+  return {State::Fault, "plugin", fmt::format("{}: {}", name, probed.trouble),
+          xla_flags.empty() ? fix : fmt::format("unset XLA_FLAGS, which is '{}', and try again", xla_flags)};
 }
 
 std::vector<Finding> check_plugins(const Path& executable, const std::string& xla_flags) {
@@ -138,15 +136,21 @@ std::vector<Finding> check_plugins(const Path& executable, const std::string& xl
   } catch (const UserError& error) {
     return {{State::Fault, "plugin", error.what(), "run `make setup`"}};
   }
-  std::vector<Finding> findings = {check_plugin(used, xla_flags)};
+  const std::string fix = "run `rm .deps/stamp` and `make setup`, which downloads it again";
+  std::vector<Finding> findings = {check_plugin(used, xla_flags, fix)};
   std::vector<Path> others;
-  std::error_code ignored;  // a dangling link is not the one that is used
-  for (const auto& entry : std::filesystem::directory_iterator(used.parent_path())) {
-    const bool same = std::filesystem::equivalent(entry.path(), used, ignored);
-    if (entry.path().extension() == ".so" && !same) others.push_back(entry.path());
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator entry(used.parent_path(), ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code dangling;
+    const bool same = std::filesystem::equivalent(entry->path(), used, dangling);
+    if (entry->path().extension() == ".so" && !same) others.push_back(entry->path());
   }
   std::sort(others.begin(), others.end());
-  for (const Path& other : others) findings.push_back(check_plugin(other, xla_flags));
+  for (const Path& other : others) {
+    findings.push_back(check_plugin(other, xla_flags, fix));
+    if (findings.back().state == State::Fault) findings.back().state = State::Note;
+  }
   return findings;
 }
 

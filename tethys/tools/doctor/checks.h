@@ -24,10 +24,11 @@ Finding check_cache(const Path& folder);
 Finding check_disk(const Path& folder);
 
 // That the plugin loads, has devices, and computes 1 + 2 = 3. In a process of its own, since one that is broken, or
-// does not know a flag of `xla_flags`, ends the process that loads it.
-Finding check_plugin(const Path& plugin, const std::string& xla_flags);
+// does not know a flag of `xla_flags`, ends the process that loads it. `fix` is for one that does not.
+Finding check_plugin(const Path& plugin, const std::string& xla_flags, const std::string& fix);
 
-// check_plugin of each plugin beside the one that is used by default; a Fault if there is none.
+// check_plugin of the plugin that is used by default, and of those beside it, which are no more than a Note: a run uses
+// one of them only if it is told to. A Fault if there is none.
 std::vector<Finding> check_plugins(const Path& executable, const std::string& xla_flags);
 
 }  // namespace tethys
