@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <system_error>
 #include <vector>
 
@@ -157,7 +159,19 @@ AtomicFile::~AtomicFile() {
   if (file_.get() >= 0) disk::remove_file(temporary_);
 }
 
-void AtomicFile::write(std::span<const std::byte> bytes) { write_all(file_.get(), bytes, path_); }
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  constexpr size_t kBegin = size_t{8} << 20;
+  while (!bytes.empty()) {
+    const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), kBegin));
+    write_all(file_.get(), piece, path_);
+    written_ += static_cast<int64_t>(piece.size());
+    bytes = bytes.subspan(piece.size());
+    // The disk begins now, so that the flush at the end finds little left to do. A hint: whether it works is not asked.
+    if (written_ - begun_ < static_cast<int64_t>(kBegin)) continue;
+    ::sync_file_range(file_.get(), begun_, written_ - begun_, SYNC_FILE_RANGE_WRITE);
+    begun_ = written_;
+  }
+}
 
 void AtomicFile::commit() {
   if (disk::flush(file_.get(), path_) != 0) fail("flush", path_);
@@ -184,17 +198,36 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-void MappedFile::for_each_piece(const std::function<void(std::span<const std::byte>)>& use) const {
-  const auto address = [](std::span<const std::byte> bytes) { return const_cast<std::byte*>(bytes.data()); };
-  if (!bytes_.empty()) ::madvise(address(bytes_), bytes_.size(), MADV_SEQUENTIAL);  // read ahead further
-  for (size_t at = 0; at < bytes_.size(); at += kMostAtOnce) {
-    const std::span<const std::byte> piece = bytes_.subspan(at, std::min(kMostAtOnce, bytes_.size() - at));
-    const int failed = retry_interrupted([&] { return ::madvise(address(piece), piece.size(), MADV_POPULATE_READ); });
+void MappedFile::read_in(std::span<const std::byte> part) const {
+  for (size_t at = 0; at < part.size(); at += kMostAtOnce) {
+    const std::span<const std::byte> piece = part.subspan(at, std::min(kMostAtOnce, part.size() - at));
+    auto* address = const_cast<std::byte*>(piece.data());
+    const int failed = retry_interrupted([&] { return ::madvise(address, piece.size(), MADV_POPULATE_READ); });
     // Where it is not known, or there is no memory for it now, the bytes are read when they are touched.
     const bool unreadable = failed != 0 && (errno == EFAULT || errno == EIO || errno == EHWPOISON);
     if (unreadable) throw_file_error(fmt::format("cannot read {}", path_.string()), EIO);
-    use(piece);
-    let_go(piece);
+  }
+  // In a virtual machine a page may still have to be brought in by the host, when it is touched.
+  constexpr size_t kPage = 4096;
+  for (size_t at = 0; at < part.size(); at += kPage)
+    static_cast<void>(*static_cast<const volatile std::byte*>(&part[at]));
+}
+
+void MappedFile::for_each_piece(const std::function<void(std::span<const std::byte>)>& use) const {
+  constexpr size_t kPiece = 4 * kMostAtOnce, kAhead = 2;
+  if (bytes_.empty()) return;
+  ::madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_SEQUENTIAL);  // read ahead further
+  const auto piece_at = [&](size_t at) { return bytes_.subspan(at, std::min(kPiece, bytes_.size() - at)); };
+  std::deque<std::future<void>> ahead;
+  size_t begun = 0;
+  for (size_t at = 0; at < bytes_.size(); at += kPiece) {
+    for (; begun < bytes_.size() && ahead.size() <= kAhead; begun += kPiece) {
+      ahead.push_back(std::async(std::launch::async, [this, part = piece_at(begun)] { read_in(part); }));
+    }
+    ahead.front().get();
+    ahead.pop_front();
+    use(piece_at(at));
+    let_go(piece_at(at));
   }
 }
 

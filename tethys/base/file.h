@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -71,6 +72,7 @@ class AtomicFile {
   Path path_;
   Path temporary_;
   Descriptor file_;
+  int64_t written_ = 0, begun_ = 0;  // bytes, and those of them that the disk was asked to take
 };
 
 // The bytes of a file, mapped read-only. Whoever shortens the file meanwhile crashes the reader.
@@ -89,6 +91,8 @@ class MappedFile {
   void let_go(std::span<const std::byte> part) const;
 
  private:
+  void read_in(std::span<const std::byte> part) const;
+
   Path path_;
   std::span<const std::byte> bytes_;
 };

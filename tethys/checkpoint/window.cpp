@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <set>
 
 #include "base/error.h"
@@ -30,6 +31,19 @@ size_t stepped_dims(const Window& shared, const Window& from, const Window& to) 
   size_t d = shared.extent.size();
   while (d > 0 && shared.extent[d - 1] == from.extent[d - 1] && shared.extent[d - 1] == to.extent[d - 1]) --d;
   return d > 0 ? d - 1 : 0;
+}
+
+// Two threads copy faster than one where the memory is: each waits for what it touches first.
+void copy_bytes(std::byte* target, const std::byte* source, size_t size) {
+  constexpr size_t kWorthAThread = size_t{4} << 20;
+  if (size < kWorthAThread) {
+    std::memcpy(target, source, size);
+    return;
+  }
+  const size_t half = size / 2;
+  const std::future<void> second =
+      std::async(std::launch::async, [=] { std::memcpy(target + half, source + half, size - half); });
+  std::memcpy(target, source, half);
 }
 
 }  // namespace
@@ -71,9 +85,9 @@ void copy_shared(size_t element, const Window& from, std::span<const std::byte> 
   const Dims from_strides = strides_of(from.extent), to_strides = strides_of(to.extent);
   Dims index = shared->offset;
   while (true) {
-    std::memcpy(target.data() + static_cast<size_t>(position_in(to, to_strides, index)) * element,
-                source.data() + static_cast<size_t>(position_in(from, from_strides, index)) * element,
-                static_cast<size_t>(run) * element);
+    copy_bytes(target.data() + static_cast<size_t>(position_in(to, to_strides, index)) * element,
+               source.data() + static_cast<size_t>(position_in(from, from_strides, index)) * element,
+               static_cast<size_t>(run) * element);
     size_t d = stepped;
     while (d > 0 && ++index[d - 1] == shared->offset[d - 1] + shared->extent[d - 1]) {
       index[d - 1] = shared->offset[d - 1];
