@@ -8,6 +8,11 @@ if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
+# What serves malloc; a sanitizer brings its own.
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(TETHYS_MALLOC jemalloc)
+endif()
+
 # Where `make setup` puts the plugins and headers that it downloads.
 set(TETHYS_DEPS ${CMAKE_SOURCE_DIR}/.deps CACHE PATH "third-party downloads of make setup")
 if(NOT EXISTS ${TETHYS_DEPS}/include/xla/pjrt/c/pjrt_c_api.h)

@@ -1,21 +1,32 @@
 #include "runtime/host_memory.h"
 
-#include <malloc.h>
+#include <fmt/format.h>
+#include <jemalloc/jemalloc.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <string>
 
+#include "base/error.h"
 #include "base/number.h"
 
-namespace tethys {
+// jemalloc reads it when the process starts: freed pages are never given back by themselves, those of huge blocks
+// neither, and all threads find the same ones.
+const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,narenas:1";
 
-void keep_freed_memory() {
-  ::mallopt(M_MMAP_MAX, 0);
-  ::mallopt(M_TRIM_THRESHOLD, -1);
-  ::mallopt(M_ARENA_MAX, 1);
+namespace tethys {
+namespace {
+
+void give_back_freed_memory() {
+#ifndef __SANITIZE_ADDRESS__
+  const std::string purge = fmt::format("arena.{}.purge", MALLCTL_ARENAS_ALL);
+  const int failed = ::mallctl(purge.c_str(), nullptr, nullptr, nullptr, 0);
+  require(failed == 0, "jemalloc does not purge: error {}", failed);
+#endif
 }
+
+}  // namespace
 
 int64_t resident_memory() {
   std::ifstream file("/proc/self/statm");
@@ -42,7 +53,7 @@ int64_t resident_limit(int64_t needed, int64_t fresh, int64_t physical) {
 
 bool trim_freed_memory(int64_t needed, int64_t fresh) {
   if (resident_memory() <= resident_limit(needed, fresh, physical_memory())) return false;
-  ::malloc_trim(0);
+  give_back_freed_memory();
   return true;
 }
 

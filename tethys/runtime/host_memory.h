@@ -3,17 +3,17 @@
 // small model's step. Kept without limit, a stray block in the middle of the last run's temporaries makes the next run
 // take new ones, several times over. So freed memory is kept, and given back when it is more than a run explains.
 //
-//   keep_freed_memory();              // once, at the program's beginning
-//   trim_freed_memory(needed);        // before each run on a CPU
+// malloc is jemalloc: a compiler on several threads spends a third of its time waiting for the one heap that glibc
+// would have to be limited to, or else for heaps that it maps and unmaps. A sanitizer brings a malloc of its own, which
+// keeps nothing.
+//
+//   trim_freed_memory(needed, fresh);        // before each run on a CPU
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
 namespace tethys {
-
-// Changes how malloc behaves in the whole process.
-void keep_freed_memory();
 
 // Bytes of memory that the process holds; 0 if the system does not say.
 int64_t resident_memory();

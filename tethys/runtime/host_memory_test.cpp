@@ -1,8 +1,8 @@
 #include "runtime/host_memory.h"
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -25,10 +25,11 @@ TEST(HostMemory, IsWhatTheContainerMayHave) {
 }
 
 // Blocks of malloc that are freed with one left in their middle, as a run's temporaries are.
-TEST(HostMemory, WhatIsFreedIsGivenBackOnceItIsTooMuch) {
+TEST(HostMemory, WhatIsFreedIsKeptAndGivenBackOnceItIsTooMuch) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's malloc keeps nothing";
+#endif
   constexpr int64_t kBlock = 16 * kMiB;
-  ::mallopt(M_MMAP_MAX, 0);
-  ::mallopt(M_TRIM_THRESHOLD, -1);
   std::vector<void*> blocks;
   for (int i = 0; i < 40; ++i) {
     blocks.push_back(std::malloc(kBlock));
@@ -37,6 +38,7 @@ TEST(HostMemory, WhatIsFreedIsGivenBackOnceItIsTooMuch) {
   void* last = std::malloc(kMiB);
   for (void* block : blocks) std::free(block);
   const int64_t before = resident_memory();
+  EXPECT_GT(before, 40 * kBlock);
   EXPECT_FALSE(trim_freed_memory(before, 0));
   EXPECT_TRUE(trim_freed_memory(0, 0));
   EXPECT_LT(resident_memory(), before - 35 * kBlock);

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "runtime/host_memory.h"
 #include "tools/commands.h"
 #include "tools/exit_status.h"
 
@@ -38,7 +37,6 @@ std::optional<int> terminal_width() {
 }
 
 int run(int argc, char** argv) {
-  keep_freed_memory();
   try {
     ::setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);  // plugins read it when they are loaded
     const char* flags = std::getenv("XLA_FLAGS");
