@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/temporary_name.h"
 
 namespace tethys {
 namespace {
@@ -53,8 +54,7 @@ std::vector<std::string> FaultyDisk::stages() const {
 
 std::string FaultyDisk::stage_of(disk::Operation operation, const Path& path) {
   std::string file = path.filename().string();
-  if (const size_t temporary = file.find(".partial-"); temporary != std::string::npos)
-    file = file.substr(1, temporary - 1);
+  if (const auto target = target_of_temporary(file)) file = *target;
   std::string name;
   for (const char c : file) {
     if (std::isdigit(static_cast<unsigned char>(c)) == 0) {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <deque>
@@ -17,6 +16,7 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/temporary_name.h"
 
 namespace tethys {
 namespace {
@@ -61,12 +61,6 @@ void write_all(int fd, std::span<const std::byte> bytes, const Path& path) {
 }
 
 Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
-
-// Next to the file, so that the rename stays within one file system; its own for each process and each call.
-Path temporary_name(const Path& path) {
-  static std::atomic<int> count = 0;
-  return folder_of(path) / fmt::format(".{}.partial-{}-{}", path.filename().string(), ::getpid(), count++);
-}
 
 }  // namespace
 

@@ -130,7 +130,7 @@ std::vector<Array> Executor::run(const CompiledProgram& program, std::vector<Arr
   ledger().run(fresh);
   if (fresh > kLargeRun && devices_->client().platform_name() == "cpu") {
     wait();
-    trim_freed_memory(ledger().live(pjrt::MemoryKind::Default) + fresh, fresh);
+    trim_freed_memory(ledger().live(pjrt::MemoryKind::Default) + held_ + fresh, fresh);
   }
 
   pjrt::Execution execution = launch(program, arguments);

@@ -82,6 +82,9 @@ class Executor {
   // Blocks until nothing runs. PjrtError if a run failed.
   void wait();
 
+  // Bytes of host memory that the process holds for other ends than arrays: freed memory beyond them is given back.
+  void hold(int64_t bytes) { held_ = bytes; }
+
  private:
   struct Called {
     std::shared_ptr<const Graph> graph;
@@ -100,6 +103,7 @@ class Executor {
   ProgramCache cache_;
   std::map<std::string, std::vector<Called>> called_;  // by graph_hash
   std::deque<std::vector<pjrt::Event>> in_flight_;
+  int64_t held_ = 0;
 };
 
 }  // namespace tethys

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/temporary_name.h"
 #include "pjrt/error.h"
 #include "pjrt/ffi.h"
 
@@ -91,7 +92,8 @@ void remove_oldest(const Path& folder, int64_t most_bytes) {
     if (name.ends_with(kExtension)) {
       files.push_back({used, entry->path(), bytes});
       total += bytes;
-    } else if (name.find(std::string(kExtension) + ".partial-") != std::string::npos && used < long_ago) {
+    } else if (const auto target = target_of_temporary(name);
+               target && target->ends_with(kExtension) && used < long_ago) {
       std::filesystem::remove(entry->path(), gone);  // of a process that was killed while it stored
     }
   }

@@ -137,7 +137,8 @@ class SmallCorpus {
             "--training.steps",
             "40",
             "--training.local_batch_size",
-            "4"};
+            "4",
+            "--no-graph.scan_layers"};
   }
 
  private:

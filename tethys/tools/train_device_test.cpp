@@ -165,6 +165,10 @@ TEST(Train, AFolderOfARunIsRefusedAndResumingAFinishedRunDoesNothing) {
   const Flags train = corpus().train(folder / "run") + Flags{"--training.steps", "2"};
   expect_done(run_tethys(train));
   const std::string metrics = read_file(folder / "run/metrics.jsonl");
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder / "run"), std::filesystem::directory_iterator());
+  };
+  const auto before = files();
   const Ended refused = run_tethys(train);
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.output, HasSubstr("holds a run already"));
@@ -172,6 +176,7 @@ TEST(Train, AFolderOfARunIsRefusedAndResumingAFinishedRunDoesNothing) {
   expect_done(again);
   EXPECT_THAT(again.output, HasSubstr("all 2 steps are done already"));
   EXPECT_EQ(read_file(folder / "run/metrics.jsonl"), metrics);
+  EXPECT_EQ(files(), before);
 }
 
 TEST(Train, AResumedRunMustReadTheSameDataWithTheSameSeed) {

@@ -22,6 +22,11 @@ double state_bytes(const TrainingSetup& setup) {
          static_cast<double>(setup.degrees.devices());
 }
 
+double save_copy_bytes(const TrainingSetup& setup, const Config& config) {
+  const bool copies = config.get_bool("checkpoint.enable") && config.get_string("checkpoint.async_mode") == "async";
+  return copies ? state_bytes(setup) : 0;
+}
+
 void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config& config) {
   const double needed = state_bytes(setup), there = static_cast<double>(physical);
   if (needed <= there) return;
@@ -32,19 +37,23 @@ void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config
                   config.cite("model.dim"), config.cite("model.vocab_size")));
 }
 
-void check_step_fits(const pjrt::MemoryStats& step, int64_t devices, int64_t physical, const Config& config) {
+void check_step_fits(const pjrt::MemoryStats& step, const TrainingSetup& setup, int64_t physical,
+                     const Config& config) {
+  const int64_t devices = setup.degrees.devices();
   const auto on_all = [&](int64_t bytes) { return static_cast<double>(bytes) * static_cast<double>(devices); };
-  const double needed = on_all(step.total()), there = static_cast<double>(physical);
+  const double copies = save_copy_bytes(setup, config);
+  const double needed = on_all(step.total()) + copies, there = static_cast<double>(physical);
   if (needed <= there) return;
   std::string fixes =
       fmt::format("lower {} or {}", config.cite("training.local_batch_size"), config.cite("training.seq_len"));
   if (config.get_string("graph.remat") != "full") fixes += ", recompute activations by --graph.remat full";
   if (!config.get_bool("graph.scan_layers")) fixes += ", loop over the layers by --graph.scan_layers";
+  if (copies > 0) fixes += ", let the steps wait for saves by --checkpoint.async_mode none";
   throw DoesNotFitError(
       fmt::format("the step needs {:.1f} GiB on {} of this machine ({:.1f} of state and batch, {:.1f} of "
-                  "temporaries), which has {:.1f} GiB of memory; {}",
+                  "temporaries, {:.1f} of the copy that is saved), which has {:.1f} GiB of memory; {}",
                   gib(needed), counted(devices, "device"), gib(on_all(step.arguments)), gib(on_all(step.temporaries)),
-                  gib(there), fixes));
+                  gib(copies), gib(there), fixes));
 }
 
 }  // namespace tethys

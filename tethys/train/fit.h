@@ -2,7 +2,7 @@
 // says so itself; on a CPU the system would let the run begin, and kill it or swap for ever.
 //
 //   check_state_fits(setup, physical_memory(), config);      // before anything is made
-//   check_step_fits(*runner.memory(), setup.degrees.devices(), physical_memory(), config);
+//   check_step_fits(*runner.memory(), setup, physical_memory(), config);
 #pragma once
 
 #include "base/error.h"
@@ -18,10 +18,12 @@ class DoesNotFitError : public Error {
 
 // Bytes of parameters and optimizer state on all devices; more than 64 bits count, of the largest models on many.
 double state_bytes(const TrainingSetup& setup);
+// Bytes of the host's memory that hold a copy of the state while it is saved; 0 if the steps wait for saves.
+double save_copy_bytes(const TrainingSetup& setup, const Config& config);
 
 // DoesNotFitError, which names what is needed, what there is, and the options to lower, if `physical` bytes are less.
 void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config& config);
 // `step` is what the compiler planned for one device.
-void check_step_fits(const pjrt::MemoryStats& step, int64_t devices, int64_t physical, const Config& config);
+void check_step_fits(const pjrt::MemoryStats& step, const TrainingSetup& setup, int64_t physical, const Config& config);
 
 }  // namespace tethys

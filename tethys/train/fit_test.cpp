@@ -25,20 +25,38 @@ std::string refusal(Check&& check) {
 
 TEST(Fit, AStepIsRefusedWithBothFiguresAndWhatToLower) {
   Config config;
+  config.set("parallelism.data_parallel_replicate_degree", int64_t{4}, {});
+  config.set("checkpoint.async_mode", std::string("none"), {});
+  const TrainingSetup setup = set_up(config, std::nullopt);
   pjrt::MemoryStats step;
   step.arguments = 3 * kGiB;
   step.outputs = 3 * kGiB;
   step.aliased = 3 * kGiB;
   step.temporaries = 5 * kGiB;
-  EXPECT_EQ(refusal([&] { check_step_fits(step, 4, 32 * kGiB, config); }), "fits");
-  const std::string message = refusal([&] { check_step_fits(step, 4, 32 * kGiB - 1, config); });
+  EXPECT_EQ(refusal([&] { check_step_fits(step, setup, 32 * kGiB, config); }), "fits");
+  const std::string message = refusal([&] { check_step_fits(step, setup, 32 * kGiB - 1, config); });
   EXPECT_THAT(message,
-              HasSubstr("needs 32.0 GiB on 4 devices of this machine (12.0 of state and batch, 20.0 of temporaries)"));
+              HasSubstr("needs 32.0 GiB on 4 devices of this machine (12.0 of state and batch, 20.0 of temporaries, "
+                        "0.0 of the copy that is saved)"));
   EXPECT_THAT(message, HasSubstr("has 32.0 GiB"));
   EXPECT_THAT(message, HasSubstr("lower training.local_batch_size = 8 (default) or training.seq_len = 2048 (default)"));
   EXPECT_THAT(message, HasSubstr("--graph.remat full"));
+  EXPECT_THAT(message, Not(HasSubstr("async_mode")));
   config.set("graph.remat", std::string("full"), {});
-  EXPECT_THAT(refusal([&] { check_step_fits(step, 4, kGiB, config); }), Not(HasSubstr("--graph.remat full")));
+  EXPECT_THAT(refusal([&] { check_step_fits(step, setup, kGiB, config); }), Not(HasSubstr("--graph.remat full")));
+}
+
+TEST(Fit, AStepThatIsSavedInTheBackgroundNeedsRoomForTheCopyOfTheState) {
+  Config config;
+  const TrainingSetup setup = set_up(config, std::nullopt);
+  pjrt::MemoryStats step;
+  step.temporaries = 5 * kGiB;
+  const int64_t needed = step.temporaries + static_cast<int64_t>(state_bytes(setup));
+  EXPECT_EQ(refusal([&] { check_step_fits(step, setup, needed, config); }), "fits");
+  EXPECT_THAT(refusal([&] { check_step_fits(step, setup, needed - 1, config); }),
+              HasSubstr("let the steps wait for saves by --checkpoint.async_mode none"));
+  config.set("checkpoint.enable", false, {});
+  EXPECT_EQ(refusal([&] { check_step_fits(step, setup, needed - 1, config); }), "fits");
 }
 
 TEST(Fit, AStateIsThreeNumbersForEachParameterOfEachReplica) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/temporary_name.h"
 #include "checkpoint/store.h"
 #include "config/config.h"
 #include "config/recipe.h"
@@ -22,8 +23,7 @@ bool holds_checkpoint(const Path& folder) {
 
 void remove_leftovers(const Path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(".") && name.find(".partial-") != std::string::npos) remove_path(entry.path());
+    if (target_of_temporary(entry.path().filename().string())) remove_path(entry.path());
   }
 }
 
@@ -61,6 +61,16 @@ Path checkpoints_of(const Path& path) {
   load_recipe(config, file.string(), {});
   const Path folder = path / config.get_string("checkpoint.folder");
   return std::filesystem::is_directory(folder, ignored) ? folder : path;
+}
+
+std::optional<Path> run_config_of(const Path& path) {
+  Path folder = std::filesystem::absolute(path).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  for (int up = 0; up < 3; ++up, folder = folder.parent_path()) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(folder / "config.toml", ignored)) return folder / "config.toml";
+  }
+  return std::nullopt;
 }
 
 Path find_checkpoint_of(const Path& path) { return find_checkpoint(checkpoints_of(path)); }

@@ -286,9 +286,6 @@ void Trainer::begin() {
     state_ = initial_state(*executor_, setup_, seed_);
   }
   cut_back_metrics(folder_.metrics(), result_.step);
-  metrics_.emplace(folder_.metrics(),
-                   MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
-                                          .first_step = result_.step + 1});
   write_file(folder_.config(), config_toml(config_));
 }
 
@@ -299,9 +296,12 @@ void Trainer::train() {
                                           .order = data_.order,
                                           .seed = seed_});
   if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
+  metrics_.emplace(folder_.metrics(),
+                   MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
+                                          .first_step = result_.step + 1});
   runner_->wait();
   if (const pjrt::MemoryStats* memory = runner_->memory()) {
-    check_step_fits(*memory, setup_.degrees.devices(), memory_of_devices(config_), config_);
+    check_step_fits(*memory, setup_, memory_of_devices(config_), config_);
   }
   may_end(false);
   for (const std::string& note : runner_->notes()) log("not sharded: " + note);
@@ -447,6 +447,7 @@ void Trainer::save(int64_t done) {
     checkpoints_.save(at, pieces, keep);
   });
   saving_ = done;
+  if (background) executor_->hold(static_cast<int64_t>(save_copy_bytes(setup_, config_)));
   if (!background) wait_for_save();
   log(fmt::format("the steps waited {:.3f} s for the save of step {}", seconds_since(begin), done));
 }
@@ -474,7 +475,7 @@ TrainingResult dry_run(const Config& config, const TrainingOptions& options, con
     line(fmt::format("memory: {:.3f} GiB a device ({:.3f} of state and batch, {:.3f} of temporaries)",
                      static_cast<double>(memory->total()) / kGiB, static_cast<double>(memory->arguments) / kGiB,
                      static_cast<double>(memory->temporaries) / kGiB));
-    check_step_fits(*memory, setup.degrees.devices(), memory_of_devices(config), config);
+    check_step_fits(*memory, setup, memory_of_devices(config), config);
   }
   line("dry run: the step compiles; nothing was run");
   return {};
