@@ -7,6 +7,7 @@ namespace tethys {
 
 extern const Command kTrainCommand;
 extern const Command kGenerateCommand;
+extern const Command kEvalCommand;
 extern const Command kInspectCommand;
 extern const Command kCheckpointVerifyCommand;
 extern const Command kCheckpointListCommand;

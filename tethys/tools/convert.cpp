@@ -46,14 +46,9 @@ std::optional<DType> dtype_of(const Config& config) {
   return dtype == "stored" ? std::nullopt : std::optional(parse_dtype(dtype));
 }
 
-// The configuration that a run left in the checkpoint's own folder, or up to two above it.
+// The configuration of the run that the checkpoint is of.
 Path recipe_of(const Path& path) {
-  Path folder = std::filesystem::absolute(path).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
-  for (int up = 0; up < 3; ++up, folder = folder.parent_path()) {
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(folder / "config.toml", ignored)) return folder / "config.toml";
-  }
+  if (const std::optional<Path> config = run_config_of(path)) return *config;
   user_error(
       "{} is neither a Hugging Face folder (there is no config.json) nor a run or a checkpoint of one (there is "
       "no config.toml); for a checkpoint alone give --recipe RECIPE",

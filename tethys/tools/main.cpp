@@ -13,11 +13,20 @@
 namespace tethys {
 namespace {
 
-const std::vector<const Command*> kCommands = {
-    &kTrainCommand,           &kGenerateCommand,       &kInspectCommand,
-    &kConfigCommand,          &kConvertCommand,        &kCheckpointVerifyCommand,
-    &kCheckpointListCommand,  &kDoctorCommand,         &kDataCommand,
-    &kReportCommand,          &kTokenizerTrainCommand, &kTokenizerEncodeCommand,
+const Commands kCommands = {
+    &kTrainCommand,
+    &kGenerateCommand,
+    &kEvalCommand,
+    &kInspectCommand,
+    &kConfigCommand,
+    &kConvertCommand,
+    &kCheckpointVerifyCommand,
+    &kCheckpointListCommand,
+    &kDoctorCommand,
+    &kDataCommand,
+    &kReportCommand,
+    &kTokenizerTrainCommand,
+    &kTokenizerEncodeCommand,
     &kTokenizerDecodeCommand,
 };
 

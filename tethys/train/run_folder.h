@@ -7,6 +7,7 @@
 //   loss.png       the loss curve, when the run has ended
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/file.h"
@@ -38,6 +39,9 @@ class RunFolder {
 // The folder of checkpoints of the run in this folder, wherever its configuration says that it is; else the path
 // itself.
 Path checkpoints_of(const Path& path);
+
+// The configuration that a run left in this folder or, for a checkpoint inside of a run, up to two above it.
+std::optional<Path> run_config_of(const Path& path);
 
 // The newest checkpoint of the run in this folder, wherever its configuration says that they are; of any other path
 // what find_checkpoint takes. UserError if there is none.

@@ -62,11 +62,13 @@ Validator::Validator(Executor& executor, const TrainingSetup& setup, const Token
       entropy_(unigram_entropy(text_)),
       program_(executor.compile(make_program(*record_validation(setup), setup.mesh, executor.capabilities()))) {}
 
-ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t step) {
+ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t step, const Progress& progress) {
   double loss = 0;
   int64_t tokens = 0;
   const Placement placement = batch_placement(executor_.mesh());
-  for (int64_t i = 0; i < batches_.steps_per_epoch(); ++i) {
+  const int64_t batches = batches_.steps_per_epoch();
+  for (int64_t i = 0; i < batches; ++i) {
+    report(progress, "evaluating", i, batches);
     Batch batch = batches_.make(i);
     std::vector<Array> arguments = parameters;
     for (HostTensor* part : {&batch.tokens, &batch.labels, &batch.positions, &batch.segment_ids}) {
@@ -76,7 +78,17 @@ ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t s
     loss += to_host(results[0]).to_doubles()[0];
     tokens += to_host(results[1]).as<int32_t>()[0];
   }
+  report(progress, "evaluating", batches, batches);
   return {step, loss / static_cast<double>(std::max<int64_t>(tokens, 1)), tokens, entropy_};
+}
+
+void Validator::for_each_label(const std::function<void(int32_t)>& use) const {
+  for (int64_t i = 0; i < batches_.steps_per_epoch(); ++i) {
+    const Batch batch = batches_.make(i);
+    for (int32_t label : batch.labels.as<int32_t>()) {
+      if (label != kIgnoredLabel) use(label);
+    }
+  }
 }
 
 }  // namespace tethys

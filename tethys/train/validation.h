@@ -1,9 +1,11 @@
 // Validation: the loss over held-out text, summed over all its tokens and divided by their number.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "data/loader/batch.h"
+#include "data/progress.h"
 #include "train/metrics.h"
 #include "train/state.h"
 
@@ -15,8 +17,11 @@ class Validator {
   // UserError if the text has no full row.
   Validator(Executor& executor, const TrainingSetup& setup, const TokenStream& text, int64_t steps);
 
-  // `step` is what the result is labelled with.
-  ValidationMetrics run(const std::vector<Array>& parameters, int64_t step);
+  // `step` is what the result is labelled with. The progress counts batches.
+  ValidationMetrics run(const std::vector<Array>& parameters, int64_t step, const Progress& progress = {});
+
+  // Calls `use` with each label that counts.
+  void for_each_label(const std::function<void(int32_t)>& use) const;
 
  private:
   Executor& executor_;
