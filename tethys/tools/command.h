@@ -25,10 +25,14 @@ struct Surroundings {
   std::optional<int> width;  // of the terminal that it is; nothing if it is none
 };
 
+struct Command;
+using Commands = std::vector<const Command*>;
+
 struct Invocation {
   Config config;                       // with the flags set
   std::vector<std::string> arguments;  // what was no flag
   const Surroundings& surroundings;
+  const Commands& commands;  // all of the program
 };
 
 struct Command {
@@ -41,10 +45,22 @@ struct Command {
   bool prints_result = true;           // what it prints is what it is for: a part of it would be a failure
 };
 
+// The command whose name the arguments begin with, and how many of them are its name; null if there is none.
+struct NamedCommand {
+  const Command* command = nullptr;
+  size_t words = 0;
+};
+NamedCommand find_command(const Commands& commands, const std::vector<std::string>& arguments);
+
+// The commands of the family that a word names: those of "tokenizer".
+Commands family_of(const Commands& commands, const std::string& name);
+
+// A command's own options, and that for its help.
+std::vector<Option> options_of(const Command& command);
+
 // Runs the command that the arguments name, or prints the help that they ask for. UserError if there is no such one;
 // DiskError if its result could not be printed as a whole.
-int run_program(const std::vector<const Command*>& commands, const std::vector<std::string>& arguments,
-                const Surroundings& surroundings);
+int run_program(const Commands& commands, const std::vector<std::string>& arguments, const Surroundings& surroundings);
 
 // The one argument that a command takes. UserError, which shows the usage, if there is none or more than one.
 const std::string& single_argument(const Invocation& invocation, const Command& command, std::string_view what);

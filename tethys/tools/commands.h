@@ -16,6 +16,7 @@ extern const Command kConvertCommand;
 extern const Command kDataCommand;
 extern const Command kDoctorCommand;
 extern const Command kReportCommand;
+extern const Command kCompletionCommand;
 extern const Command kTokenizerTrainCommand;
 extern const Command kTokenizerEncodeCommand;
 extern const Command kTokenizerDecodeCommand;

@@ -25,6 +25,7 @@ const Commands kCommands = {
     &kDoctorCommand,
     &kDataCommand,
     &kReportCommand,
+    &kCompletionCommand,
     &kTokenizerTrainCommand,
     &kTokenizerEncodeCommand,
     &kTokenizerDecodeCommand,

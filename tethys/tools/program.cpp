@@ -15,7 +15,7 @@ namespace {
 
 bool asks_for_help(std::string_view argument) { return argument == "--help" || argument == "-h" || argument == "help"; }
 
-std::string overview(const std::vector<const Command*>& commands) {
+std::string overview(const Commands& commands) {
   std::string text =
       "usage: tethys COMMAND …\n\n"
       "  tethys train llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
@@ -29,13 +29,6 @@ std::string overview(const std::vector<const Command*>& commands) {
   return text + "\n`tethys COMMAND --help` shows examples and every option.\n";
 }
 
-std::vector<Option> with_help(std::vector<Option> options) {
-  Option help = bool_option("help", false, "show this text");
-  help.alias = std::string("h");  // g++ 12 warns of an assigned literal
-  options.insert(options.begin(), std::move(help));
-  return options;
-}
-
 // How many of the arguments are the command's name; 0 if they are not.
 size_t words_matched(const Command& command, const std::vector<std::string>& arguments) {
   const size_t space = command.name.find(' ');
@@ -44,17 +37,7 @@ size_t words_matched(const Command& command, const std::vector<std::string>& arg
   return arguments.size() > 1 && command.name.substr(space + 1) == arguments[1] ? 2 : 0;
 }
 
-// The commands of the family that the first argument names: "tokenizer".
-std::vector<const Command*> family_of(const std::vector<const Command*>& commands, const std::string& name) {
-  std::vector<const Command*> family;
-  for (const Command* command : commands) {
-    if (command->name.starts_with(name + " ")) family.push_back(command);
-  }
-  return family;
-}
-
-[[noreturn]] void unknown_command(const std::vector<const Command*>& commands,
-                                  const std::vector<std::string>& arguments, size_t words) {
+[[noreturn]] void unknown_command(const Commands& commands, const std::vector<std::string>& arguments, size_t words) {
   std::vector<std::string> names;
   for (const Command* command : commands) names.emplace_back(command->name);
   const std::string given = words > 1 && arguments.size() > 1 ? arguments[0] + " " + arguments[1] : arguments[0];
@@ -67,8 +50,9 @@ void flush_result(std::ostream& out) {
   if (!out) throw DiskError("cannot write all of the standard output: its disk is full, or it is closed");
 }
 
-int run_command(const Command& command, std::vector<std::string> arguments, const Surroundings& surroundings) {
-  Config config(with_help(command.options()));
+int run_command(const Command& command, std::vector<std::string> arguments, const Surroundings& surroundings,
+                const Commands& commands) {
+  Config config(options_of(command));
   // Help is given whatever else stands there.
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end, [](const std::string& a) { return a == "--help" || a == "-h"; })) {
@@ -79,7 +63,7 @@ int run_command(const Command& command, std::vector<std::string> arguments, cons
     return 0;
   }
   std::vector<std::string> rest = apply_flags(config, arguments);
-  Invocation invocation{std::move(config), std::move(rest), surroundings};
+  Invocation invocation{std::move(config), std::move(rest), surroundings, commands};
   const int status = command.run(invocation);
   if (command.prints_result) flush_result(surroundings.out);
   return status;
@@ -87,20 +71,40 @@ int run_command(const Command& command, std::vector<std::string> arguments, cons
 
 }  // namespace
 
-int run_program(const std::vector<const Command*>& commands, const std::vector<std::string>& arguments,
-                const Surroundings& surroundings) {
+NamedCommand find_command(const Commands& commands, const std::vector<std::string>& arguments) {
+  for (const Command* command : commands) {
+    if (const size_t words = words_matched(*command, arguments); words > 0) return {command, words};
+  }
+  return {};
+}
+
+Commands family_of(const Commands& commands, const std::string& name) {
+  Commands family;
+  for (const Command* command : commands) {
+    if (command->name.starts_with(name + " ")) family.push_back(command);
+  }
+  return family;
+}
+
+std::vector<Option> options_of(const Command& command) {
+  std::vector<Option> options = command.options();
+  Option help = bool_option("help", false, "show this text");
+  help.alias = std::string("h");  // g++ 12 warns of an assigned literal
+  options.insert(options.begin(), std::move(help));
+  return options;
+}
+
+int run_program(const Commands& commands, const std::vector<std::string>& arguments, const Surroundings& surroundings) {
   if (arguments.empty() || asks_for_help(arguments[0])) {
     fmt::print(surroundings.out, "{}", overview(commands));
     flush_result(surroundings.out);
     return 0;
   }
-  for (const Command* command : commands) {
-    const size_t words = words_matched(*command, arguments);
-    if (words == 0) continue;
+  if (const auto [command, words] = find_command(commands, arguments); command != nullptr) {
     return run_command(*command, {arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end()},
-                       surroundings);
+                       surroundings, commands);
   }
-  const std::vector<const Command*> family = family_of(commands, arguments[0]);
+  const Commands family = family_of(commands, arguments[0]);
   if (!family.empty() && (arguments.size() == 1 || asks_for_help(arguments[1]))) {
     fmt::print(surroundings.out, "{}", overview(family));
     flush_result(surroundings.out);
