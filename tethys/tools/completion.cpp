@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "tools/candidates.h"
 #include "tools/commands.h"
+#include "tools/completions.h"
 #include "tools/locations.h"
 
 namespace tethys {
@@ -70,7 +70,7 @@ int run(Invocation& invocation) {
   const std::vector<std::string>& given = invocation.arguments;
   if (!given.empty() && given[0] == "candidates") {
     const std::vector<std::string> words(given.begin() + 1, given.end());
-    for (const auto& [text, meaning] : candidates(invocation.commands, words, recipe_names(surroundings.executable))) {
+    for (const auto& [text, meaning] : completions(invocation.commands, words, recipe_names(surroundings.executable))) {
       fmt::print(surroundings.out, "{}\t{}\n", text, meaning);
     }
     return 0;

@@ -1,7 +1,7 @@
 // What may stand where the cursor is in a command line: asked by the scripts that `tethys completion` prints, each time
 // anew, so what they offer is what the commands take.
 //
-//   candidates(commands, {"train", "--graph.mode", "gr"}, {});   // {{"graph", ""}}
+//   completions(commands, {"train", "--graph.mode", "gr"}, {});   // {{"graph", ""}}
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace tethys {
 
-struct Candidate {
+struct Completion {
   std::string text;     // in the place of the word
   std::string meaning;  // may be empty
-  bool operator==(const Candidate&) const = default;
+  bool operator==(const Completion&) const = default;
 };
 
 // `words` follow the program's name; the last, which may be empty, is the one to complete. None where anything may
 // stand, such as the path of a file. A word may be the "=" at which bash parts a flag from its value, which is then the
 // word to complete.
-std::vector<Candidate> candidates(const Commands& commands, const std::vector<std::string>& words,
-                                  const std::vector<std::string>& recipes);
+std::vector<Completion> completions(const Commands& commands, const std::vector<std::string>& words,
+                                    const std::vector<std::string>& recipes);
 
 }  // namespace tethys

@@ -1,4 +1,4 @@
-#include "tools/candidates.h"
+#include "tools/completions.h"
 
 #include <algorithm>
 #include <cctype>
@@ -55,20 +55,20 @@ Before read_before(const Config& config, const Words& words, size_t begin) {
   return before;
 }
 
-std::vector<Candidate> plain(const Words& texts) {
-  std::vector<Candidate> list;
+std::vector<Completion> plain(const Words& texts) {
+  std::vector<Completion> list;
   for (const std::string& text : texts) list.push_back({text, ""});
   return list;
 }
 
-std::vector<Candidate> values_of(const Option& option, const Words& recipes) {
+std::vector<Completion> values_of(const Option& option, const Words& recipes) {
   if (option.name == "recipe") return plain(recipes);
   if (option.type == OptionType::Bool) return plain({"true", "false"});
   return plain(option.choices);
 }
 
-std::vector<Candidate> flags_of(const Config& config) {
-  std::vector<Candidate> list, negatives;
+std::vector<Completion> flags_of(const Config& config) {
+  std::vector<Completion> list, negatives;
   for (const Option& option : config.options()) {
     const std::string flag = flag_of(option);
     list.push_back({flag, option.meaning});
@@ -82,12 +82,12 @@ std::vector<Candidate> flags_of(const Config& config) {
 }
 
 // By the first word of the usage: RECIPE, or a choice such as bash|zsh|fish.
-std::vector<Candidate> first_arguments(const Command& command, const Words& recipes) {
+std::vector<Completion> first_arguments(const Command& command, const Words& recipes) {
   std::string word(command.usage.substr(0, command.usage.find(' ')));
   std::erase_if(word, [](char c) { return c == '[' || c == ']'; });
   if (word == "RECIPE") return plain(recipes);
   if (word.find('|') == std::string::npos) return {};
-  std::vector<Candidate> list;
+  std::vector<Completion> list;
   for (size_t begin = 0; begin < word.size();) {
     const size_t end = std::min(word.find('|', begin), word.size());
     list.push_back({word.substr(begin, end - begin), ""});
@@ -97,8 +97,8 @@ std::vector<Candidate> first_arguments(const Command& command, const Words& reci
 }
 
 // The first words of all names; of a family the meaning says what is in it.
-std::vector<Candidate> command_names(const Commands& commands) {
-  std::vector<Candidate> list;
+std::vector<Completion> command_names(const Commands& commands) {
+  std::vector<Completion> list;
   for (const Command* command : commands) {
     const size_t space = command->name.find(' ');
     const std::string word(command->name.substr(0, space));
@@ -114,8 +114,8 @@ std::vector<Candidate> command_names(const Commands& commands) {
   return list;
 }
 
-std::vector<Candidate> names_in(const Commands& family) {
-  std::vector<Candidate> list;
+std::vector<Completion> names_in(const Commands& family) {
+  std::vector<Completion> list;
   for (const Command* command : family) {
     list.push_back({std::string(command->name.substr(command->name.find(' ') + 1)), std::string(command->summary)});
   }
@@ -123,21 +123,21 @@ std::vector<Candidate> names_in(const Commands& family) {
 }
 
 // Of a word --flag=value.
-std::vector<Candidate> assignments(const Config& config, const std::string& word, const Words& recipes) {
+std::vector<Completion> assignments(const Config& config, const std::string& word, const Words& recipes) {
   const size_t sign = word.find('=');
   const Option* option = option_of(config, word.substr(0, sign));
   if (option == nullptr) return {};
-  std::vector<Candidate> list = values_of(*option, recipes);
-  for (Candidate& value : list) value.text.insert(0, word.substr(0, sign + 1));
+  std::vector<Completion> list = values_of(*option, recipes);
+  for (Completion& value : list) value.text.insert(0, word.substr(0, sign + 1));
   return list;
 }
 
 // Of a line whose words are whole.
-std::vector<Candidate> last_word(const Commands& commands, const Words& words, const Words& recipes) {
+std::vector<Completion> last_word(const Commands& commands, const Words& words, const Words& recipes) {
   const std::string& current = words.back();
   if (words.size() == 1) return command_names(commands);
   const auto [command, name_words] = find_command(commands, {words.begin(), words.end() - 1});
-  if (command == nullptr) return words.size() > 2 ? std::vector<Candidate>() : names_in(family_of(commands, words[0]));
+  if (command == nullptr) return words.size() > 2 ? std::vector<Completion>() : names_in(family_of(commands, words[0]));
   const Config config(options_of(*command));
   const Before before = read_before(config, words, name_words);
   if (before.awaits != nullptr) return values_of(*before.awaits, recipes);
@@ -145,20 +145,20 @@ std::vector<Candidate> last_word(const Commands& commands, const Words& words, c
   if (!all_arguments && current.starts_with('-')) {
     return current.find('=') == std::string::npos ? flags_of(config) : assignments(config, current, recipes);
   }
-  return before.positional > 0 ? std::vector<Candidate>() : first_arguments(*command, recipes);
+  return before.positional > 0 ? std::vector<Completion>() : first_arguments(*command, recipes);
 }
 
 }  // namespace
 
-std::vector<Candidate> candidates(const Commands& commands, const std::vector<std::string>& words,
-                                  const std::vector<std::string>& recipes) {
+std::vector<Completion> completions(const Commands& commands, const std::vector<std::string>& words,
+                                    const std::vector<std::string>& recipes) {
   Words whole = joined(words);
   if (whole.empty()) whole.emplace_back();
-  std::vector<Candidate> list = last_word(commands, whole, recipes);
-  std::erase_if(list, [&](const Candidate& candidate) { return !candidate.text.starts_with(whole.back()); });
+  std::vector<Completion> list = last_word(commands, whole, recipes);
+  std::erase_if(list, [&](const Completion& completion) { return !completion.text.starts_with(whole.back()); });
   const bool parted = !words.empty() && words.back() != whole.back();
-  for (Candidate& candidate : list) {
-    if (parted) candidate.text.erase(0, whole.back().find('=') + 1);
+  for (Completion& completion : list) {
+    if (parted) completion.text.erase(0, whole.back().find('=') + 1);
   }
   return list;
 }
