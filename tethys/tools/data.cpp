@@ -24,44 +24,55 @@ std::vector<Option> options() {
   return with_training_options({int_option("show", 0, at_least(0), "print the beginnings of so many documents")});
 }
 
+std::string tokens_of(int64_t tokens, int64_t documents) {
+  return fmt::format("{:>15}  tokens in {}\n", with_commas(tokens), counted(documents, "document"));
+}
+
 std::string source_of(const TrainingData& data) {
-  const auto tokens_of = [](const TokenStream& stream) {
-    return fmt::format("{:>15}  tokens in {}\n", with_commas(stream.size()), counted(stream.documents(), "document"));
-  };
   std::string text = fmt::format("files      {:>15}\n", with_commas(data.files));
-  text += "training   " + tokens_of(data.training);
-  text += "held out   " + tokens_of(data.validation);
+  text += "training   " + tokens_of(training_tokens(data), training_documents(data));
+  text += "held out   " + tokens_of(data.validation.size(), data.validation.documents());
   if (data.skipped_lines > 0) text += fmt::format("skipped    {:>15}  bad lines\n", with_commas(data.skipped_lines));
   return text;
 }
 
-// How often the run reads it.
+// How often the run reads it, or each of its sources.
 std::string epochs_of(const Config& config, const TrainingData& data) {
   const int64_t count = config.get_int("device.count"), seq_len = config.get_int("training.seq_len");
   const int64_t steps = config.get_int("training.steps");
   const StepRows rows = step_rows_of(config, degrees_of(config, count == -1 ? std::nullopt : std::optional(count)));
-  const BatchMaker batches(data.training, {.seq_len = seq_len, .accumulation = rows.accumulation, .batch = rows.rows});
+  const BatchMaker batches(training_streams(data),
+                           {.seq_len = seq_len, .accumulation = rows.accumulation, .batch = rows.rows});
   const int64_t per_step = rows.accumulation * rows.rows;
-  return fmt::format("an epoch   {:>15}  tokens in {} of {}: {} of {}\n", with_commas(batches.rows() * seq_len),
-                     counted(batches.rows(), "row"), seq_len, counted(batches.steps_per_epoch(), "step"),
-                     counted(per_step, "row")) +
-         fmt::format("the run    {:>15.2f}  epochs in {}\n",
-                     static_cast<double>(steps) * static_cast<double>(per_step) / static_cast<double>(batches.rows()),
-                     counted(steps, "step"));
+  const auto in_run = static_cast<double>(steps * per_step);
+  if (data.sources.size() == 1) {
+    return fmt::format("an epoch   {:>15}  tokens in {} of {}: {} of {}\n", with_commas(batches.rows() * seq_len),
+                       counted(batches.rows(), "row"), seq_len, counted(batches.steps_per_epoch(), "step"),
+                       counted(per_step, "row")) +
+           fmt::format("the run    {:>15.2f}  epochs in {}\n", in_run / static_cast<double>(batches.rows()),
+                       counted(steps, "step"));
+  }
+  std::string text;
+  for (size_t i = 0; i < data.sources.size(); ++i) {
+    const TrainingSource& source = data.sources[i];
+    text += fmt::format("{:<10} {:>14.2f}%  of the rows, from {} tokens in {}: {:.2f} epochs in {}\n", source.name,
+                        100 * source.share, with_commas(source.tokens.size()),
+                        counted(source.tokens.documents(), "document"),
+                        source.share * in_run / static_cast<double>(batches.rows_of(i)), counted(steps, "step"));
+  }
+  return text;
 }
 
 // As text, or as ids where there is no tokenizer.
-void show(std::ostream& out, const Config& config, const TokenStream& stream) {
-  std::optional<Tokenizer> tokenizer;
-  if (!config.get_string("data.tokenizer").empty()) tokenizer.emplace(load_tokenizer(config));
+void show(std::ostream& out, const Config& config, const std::optional<Tokenizer>& tokenizer,
+          const TrainingSource& source) {
+  const TokenStream& stream = source.tokens;
   for (int64_t i = 0; i < std::min(config.get_int("show"), stream.documents()); ++i) {
-    const auto begin = static_cast<int64_t>(stream.starts()[static_cast<size_t>(i)]);
-    const int64_t end =
-        i + 1 < stream.documents() ? static_cast<int64_t>(stream.starts()[static_cast<size_t>(i) + 1]) : stream.size();
-    std::vector<uint32_t> tokens(static_cast<size_t>(std::min(end - begin, kMostShown)));
-    stream.copy(begin, tokens);
-    const bool is_whole = end - begin <= kMostShown;
-    fmt::print(out, "\ndocument {}, {}{}\n", i, counted(end - begin, "token"), is_whole ? "" : ", its beginning");
+    const int64_t size = stream.document_size(i);
+    std::vector<uint32_t> tokens(static_cast<size_t>(std::min(size, kMostShown)));
+    stream.copy(stream.document_begin(i), tokens);
+    fmt::print(out, "\n{}{}document {}, {}{}\n", source.name, source.name.empty() ? "" : ": ", i,
+               counted(size, "token"), size <= kMostShown ? "" : ", its beginning");
     if (tokenizer) {
       fmt::print(out, "{}\n", tokenizer->decode(std::vector<int32_t>(tokens.begin(), tokens.end())));
     } else {
@@ -84,7 +95,9 @@ int run(Invocation& invocation) {
         [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); });
   }
   fmt::print(surroundings.out, "{}{}", source_of(data), epochs_of(config, data));
-  show(surroundings.out, config, data.training);
+  std::optional<Tokenizer> tokenizer;
+  if (!config.get_string("data.tokenizer").empty()) tokenizer.emplace(load_tokenizer(config));
+  for (const TrainingSource& source : data.sources) show(surroundings.out, config, tokenizer, source);
   return 0;
 }
 
@@ -96,6 +109,7 @@ const Command kDataCommand{
     "print what a run would read: documents, tokens, epochs; needs no device",
     "  tethys data llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
     "  tethys data llama3_debugmodel --data.text corpus.jsonl.zst --data.text_field content --show 3 …\n"
+    "  tethys data llama3_debugmodel --data.text 'code:src/**/*.py,books:*.txt' --data.mix code=0.7,books=0.3 …\n"
     "  tethys data llama3_debugmodel --data.tokens tokens.npy\n\n"
     "The index of the text is built, if it is not there yet, and kept for the run.\n",
     options,

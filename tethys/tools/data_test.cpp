@@ -61,6 +61,31 @@ TEST_F(DataCommand, CountsTheDocumentsOfJsonLines) {
                     HasSubstr("document 1, 18 tokens\none\ntwo and three")));
 }
 
+TEST_F(DataCommand, TellsOfEachSourceOfAMixAndRefusesOneThatDoesNotFit) {
+  const std::string text = "few:" + write("few.txt", std::string(16, 'x')) +
+                           ",many:" + write("many.txt", std::string(160, 'y')) +
+                           ",many:" + write("more.txt", std::string(159, 'z'));
+  const std::vector<std::string> flags = {"--data.text",      text, "--data.tokenizer", tokenizer(),
+                                          "--training.steps", "10", "--data.holdout",   "0",
+                                          "--show",           "1"};
+  const Ended ended = data(flags + std::vector<std::string>{"--data.mix", "few=1,many=3"});
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  // Of 10 · 2 rows 5 are of the 2 that the few have, and 15 of the 40 of the many.
+  EXPECT_THAT(
+      ended.output,
+      AllOf(ContainsRegex("files +3\n"), ContainsRegex("training +338  tokens in 3 documents\n"),
+            ContainsRegex("few +25.00%  of the rows, from 17 tokens in 1 document: 2.50 epochs in 10 steps\n"),
+            ContainsRegex("many +75.00%  of the rows, from 321 tokens in 2 documents: 0.38 epochs in 10 steps\n"),
+            HasSubstr("few: document 0, 17 tokens\nxxx"), HasSubstr("many: document 0, 161 tokens\nyyy")));
+  EXPECT_THAT(data(flags + std::vector<std::string>{"--data.mix", "few=1,many=-3"}).output,
+              HasSubstr("the weight of many is \"-3\"; expected a number above 0"));
+  EXPECT_THAT(data(flags + std::vector<std::string>{"--data.mix", "few=1,many=3", "--training.seq_len", "17"}).output,
+              HasSubstr("the training text of few is too short: 17 tokens"));
+  const Ended both = data({"--data.tokens", write("t.bin", "12"), "--data.mix", "few=1"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_THAT(both.output, HasSubstr("mixes the sources of data.text"));
+}
+
 TEST_F(DataCommand, ReadsTokensOfTheTypeThatIsNamed) {
   const std::string raw("\1\0\2\0\3\0\4\0\5\0\6\0\7\0\10\0\11\0\0\0", 20);
   const std::string file = write("tokens.bin", raw);

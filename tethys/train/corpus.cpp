@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "config/config.h"
 #include "data/index/token_index.h"
+#include "data/sources/named_sources.h"
 
 namespace tethys {
 namespace {
@@ -33,9 +34,50 @@ TrainingData open_tokens(const Config& config) {
   }
   TrainingData data;
   data.training = open_raw_tokens(path, config.get_int("model.vocab_size"), std::nullopt, token_type_of(config));
+  data.sources = {{"", 1, data.training}};
   data.order = RowOrder::InOrder;
   // The same bytes are other tokens where they are read as more or fewer.
   data.fingerprint = fmt::format("{}-{}", fingerprint_of(MappedFile(path)), data.training.size());
+  return data;
+}
+
+Corpus corpus_of(const Config& config, const NamedSource& source, const std::string& cache_folder,
+                 const Progress& progress) {
+  const std::string& folder = config.get_string("data.cache_dir");
+  return {.files = source.files,
+          .lines = {.text_field = config.get_string("data.text_field"),
+                    .skip_bad_lines = config.get_bool("data.skip_bad_lines")},
+          .folder = folder.empty() ? cache_folder : folder,
+          .name = source.name,
+          .validation_share = config.get_float("data.holdout"),
+          .progress = progress};
+}
+
+TrainingData opened(const Config& config, const Tokenizer& tokenizer, const std::string& cache_folder,
+                    const Progress& progress) {
+  TrainingData data;
+  data.files = 0;
+  std::vector<TokenStream> held_out;
+  const std::vector<NamedSource> sources =
+      named_sources(config.get_strings("data.text"), config.get_strings("data.mix"), config.origin("data.mix").place);
+  for (const NamedSource& source : sources) {
+    const TokenIndex index = open_index(tokenizer, corpus_of(config, source, cache_folder, progress));
+    data.sources.push_back({source.name, source.share, index.training});
+    held_out.push_back(index.validation);
+    data.files += index.files;
+    data.skipped_lines += index.skipped_lines;
+    // What a source is called changes nothing; its place among the others does.
+    data.fingerprint +=
+        sources.size() == 1 ? index.fingerprint : fmt::format("{} {}\n", source.share, index.fingerprint);
+  }
+  if (sources.size() == 1) {
+    data.training = data.sources[0].tokens;
+    data.validation = held_out[0];
+    return data;
+  }
+  data.validation =
+      interleaved(held_out, fmt::format("the validation text (data.holdout {})", config.get_float("data.holdout")));
+  data.fingerprint = hash_hex(data.fingerprint);
   return data;
 }
 
@@ -51,6 +93,10 @@ Tokenizer load_tokenizer(const Config& config) {
 }
 
 TrainingData open_training_data(const Config& config, const std::string& cache_folder, const Progress& progress) {
+  if (!config.get_string("data.tokens").empty() && !config.get_strings("data.mix").empty()) {
+    user_error("{} mixes the sources of data.text, and {} is read in order; take one of them", config.cite("data.mix"),
+               config.cite("data.tokens"));
+  }
   if (!config.get_string("data.tokens").empty()) return open_tokens(config);
   if (config.get_strings("data.text").empty()) {
     user_error(
@@ -62,14 +108,25 @@ TrainingData open_training_data(const Config& config, const std::string& cache_f
                config.cite("data.text"));
   }
   const Tokenizer tokenizer = load_tokenizer(config);
-  const std::string& folder = config.get_string("data.cache_dir");
-  TokenIndex index = open_index(tokenizer, {.files = config.get_strings("data.text"),
-                                            .lines = {.text_field = config.get_string("data.text_field"),
-                                                      .skip_bad_lines = config.get_bool("data.skip_bad_lines")},
-                                            .folder = folder.empty() ? cache_folder : folder,
-                                            .validation_share = config.get_float("data.holdout"),
-                                            .progress = progress});
-  return {index.training, index.validation, RowOrder::Shuffled, index.fingerprint, index.files, index.skipped_lines};
+  return opened(config, tokenizer, cache_folder, progress);
+}
+
+std::vector<WeightedStream> training_streams(const TrainingData& data) {
+  std::vector<WeightedStream> streams;
+  for (const TrainingSource& source : data.sources) streams.push_back({source.tokens, source.share});
+  return streams;
+}
+
+int64_t training_tokens(const TrainingData& data) {
+  int64_t tokens = 0;
+  for (const TrainingSource& source : data.sources) tokens += source.tokens.size();
+  return tokens;
+}
+
+int64_t training_documents(const TrainingData& data) {
+  int64_t documents = 0;
+  for (const TrainingSource& source : data.sources) documents += source.tokens.documents();
+  return documents;
 }
 
 }  // namespace tethys

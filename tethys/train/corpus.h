@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data/index/token_stream.h"
 #include "data/loader/batch.h"
@@ -12,20 +13,33 @@ namespace tethys {
 class Config;
 class Tokenizer;
 
+// One of the sources of data.mix, or the only one.
+struct TrainingSource {
+  std::string name;  // empty for the only one
+  double share = 1;  // of the rows
+  TokenStream tokens;
+};
+
 struct TrainingData {
-  TokenStream training;
-  TokenStream validation;  // empty for a raw token file
+  TokenStream training;                 // of the only source; empty if several are mixed
+  std::vector<TrainingSource> sources;  // of training
+  TokenStream validation;               // of all sources; empty for a raw token file
   RowOrder order = RowOrder::Shuffled;
   std::string fingerprint;  // of the text: what a resumed run compares
   int64_t files = 1;
   int64_t skipped_lines = 0;  // bad ones, of JSON lines
 };
 
+// As BatchMaker takes it.
+std::vector<WeightedStream> training_streams(const TrainingData& data);
+int64_t training_tokens(const TrainingData& data);
+int64_t training_documents(const TrainingData& data);
+
 // That of data.tokenizer. UserError if it has more tokens than the model.
 Tokenizer load_tokenizer(const Config& config);
 
-// Opens data.tokens, or else the index of data.text, which is built in `cache_folder` unless data.cache_dir names
-// another. UserError if neither is set, or the tokenizer or the text cannot be read.
+// Opens data.tokens, or else the index of data.text, one for each source of data.mix, which is built in `cache_folder`
+// unless data.cache_dir names another. UserError if neither is set, or the tokenizer or the text cannot be read.
 TrainingData open_training_data(const Config& config, const std::string& cache_folder, const Progress& progress);
 
 }  // namespace tethys

@@ -25,6 +25,7 @@
 #include "train/replay.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
+#include "train/text_sampler.h"
 #include "train/validation.h"
 
 namespace tethys {
@@ -159,6 +160,7 @@ class Trainer {
   TrainingSetup setup_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Validator> validator_;
+  std::unique_ptr<TextSampler> sampler_;
   std::optional<MetricsWriter> metrics_;
   std::optional<Meter> meter_;
   std::optional<StepRunner> runner_;
@@ -188,6 +190,7 @@ void describe(const Config& config, const Machine& machine, const TrainingSetup&
 }
 
 void Trainer::open_data() {
+  if (config_.get_int("metrics.sample_freq") > 0) TextSampler::check(config_);
   // Thrown out of the indexing, which leaves nothing behind then.
   struct Stopped {};
   const auto indexing = [this](std::string_view stage, int64_t done, int64_t total) {
@@ -202,10 +205,10 @@ void Trainer::open_data() {
   if (asked_to_stop()) return;
   // Too little text is found now, before anything is compiled.
   const BatchSettings row{.seq_len = config_.get_int("training.seq_len")};
-  const BatchMaker training(data_.training, row);
+  const BatchMaker training(training_streams(data_), row);
   if (config_.get_bool("validation.enable")) const BatchMaker validation(data_.validation, row);
-  line(fmt::format("data: {} tokens in {}, {} held out", with_commas(data_.training.size()),
-                   counted(data_.training.documents(), "document"), with_commas(data_.validation.size())));
+  line(fmt::format("data: {} tokens in {}, {} held out", with_commas(training_tokens(data_)),
+                   counted(training_documents(data_), "document"), with_commas(data_.validation.size())));
   if (data_.skipped_lines > 0) line(fmt::format("data: {} skipped", counted(data_.skipped_lines, "bad line")));
 }
 
@@ -216,6 +219,9 @@ void Trainer::prepare() {
   describe(config_, machine_, setup_, [this](const std::string& text) { line(text); });
   if (config_.get_bool("validation.enable")) {
     validator_ = std::make_unique<Validator>(*executor_, setup_, data_.validation, config_.get_int("validation.steps"));
+  }
+  if (config_.get_int("metrics.sample_freq") > 0) {
+    sampler_ = std::make_unique<TextSampler>(config_, machine_, options_.machine);
   }
   const bool cpu = config_.get_string("device.platform") == "cpu";
   meter_.emplace(setup_, flops_model_of(config_, *setup_.model), peak_of(machine_, options_.machine, cpu));
@@ -290,11 +296,11 @@ void Trainer::begin() {
 }
 
 void Trainer::train() {
-  const BatchMaker maker(data_.training, {.seq_len = setup_.shape.seq_len,
-                                          .accumulation = setup_.shape.microbatches,
-                                          .batch = setup_.shape.rows,
-                                          .order = data_.order,
-                                          .seed = seed_});
+  const BatchMaker maker(training_streams(data_), {.seq_len = setup_.shape.seq_len,
+                                                   .accumulation = setup_.shape.microbatches,
+                                                   .batch = setup_.shape.rows,
+                                                   .order = data_.order,
+                                                   .seed = seed_});
   if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
   metrics_.emplace(folder_.metrics(),
                    MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
@@ -412,14 +418,21 @@ std::function<void(const std::string&)> Trainer::replay_progress() {
 void Trainer::after_step(int64_t done) {
   const bool last = done == steps_;
   const bool validates = validator_ != nullptr && (last || is_due(done, "validation.freq"));
+  const bool samples = sampler_ != nullptr && (last || is_due(done, "metrics.sample_freq"));
   const bool saves = config_.get_bool("checkpoint.enable") && (last || is_due(done, "checkpoint.interval"));
-  if (!validates && !saves) return;
+  if (!validates && !samples && !saves) return;
   settle();
   const Clock::time_point begin = Clock::now();
   const double device_before = executor_->time().device();
   if (validates) {
     const Watchdog::Step guard = watchdog_.step(done, "validation");
     const ValidationMetrics metrics = validator_->run(state_.parameters, done);
+    metrics_->add(metrics);
+    line(console_line(metrics));
+  }
+  if (samples) {
+    const Watchdog::Step guard = watchdog_.step(done, "sample");
+    const SampleMetrics metrics = sampler_->run(state_, setup_, done);
     metrics_->add(metrics);
     line(console_line(metrics));
   }

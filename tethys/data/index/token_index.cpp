@@ -296,7 +296,7 @@ class Builder {
 };
 
 // The index at `path`, if it is there, whole and of what `expected` says.
-std::optional<TokenIndex> open_existing(const std::string& path, const Footer& expected) {
+std::optional<TokenIndex> open_existing(const std::string& path, const Footer& expected, const std::string& source) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
   auto file = std::make_shared<const MappedFile>(path);
@@ -312,6 +312,7 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
   TokenIndex index;
   index.path = path;
   index.fingerprint.assign(footer.fingerprint.begin(), footer.fingerprint.end());
+  const std::string of_source = source.empty() ? "" : " of " + source;
   size_t tokens_at = 0, starts_at = footer.starts_offset();
   auto next_part = [&](const Part& part, std::string name) {
     std::span<const std::byte> tokens = bytes.subspan(tokens_at, footer.token_bytes * part.tokens);
@@ -321,9 +322,9 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
     return TokenStream::over(tokens, static_cast<int>(footer.token_bytes),
                              {reinterpret_cast<const uint64_t*>(starts.data()), part.documents}, file, std::move(name));
   };
-  index.training = next_part(footer.parts[0], "the training text");
-  index.validation =
-      next_part(footer.parts[1], fmt::format("the validation text (data.holdout {})", footer.validation_share));
+  index.training = next_part(footer.parts[0], "the training text" + of_source);
+  index.validation = next_part(
+      footer.parts[1], fmt::format("the validation text{} (data.holdout {})", of_source, footer.validation_share));
   index.training_bytes = static_cast<int64_t>(footer.parts[0].text_bytes);
   index.validation_bytes = static_cast<int64_t>(footer.parts[1].text_bytes);
   index.skipped_lines = static_cast<int64_t>(footer.skipped_lines);
@@ -352,11 +353,11 @@ TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus) {
   make_directories(folder);
   std::string path = folder / fmt::format("tokens-{}.idx", hash_hex(what).substr(0, 16));
 
-  std::optional<TokenIndex> index = open_existing(path, footer);
+  std::optional<TokenIndex> index = open_existing(path, footer, corpus.name);
   const bool build = !index;
   if (build) {
     Builder(tokenizer, corpus, files, path).build(footer);
-    index = open_existing(path, footer);
+    index = open_existing(path, footer, corpus.name);
     require(index.has_value(), "the index at {} does not read back", path);
   }
   index->built = build;

@@ -24,6 +24,7 @@ struct Corpus {
   std::vector<std::string> files;  // paths and globs, as find_text_files takes them
   LineOptions lines = {};          // of the files that are JSON lines
   std::string folder;              // where the index is kept; made if missing
+  std::string name = {};           // of one source among several
   double validation_share = 0.01;  // of the documents; at least one if there are two
   int threads = 0;                 // all
   Progress progress = {};

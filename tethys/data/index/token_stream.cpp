@@ -66,6 +66,10 @@ int64_t TokenStream::document_of(int64_t position) const {
   return after - starts_.begin() - 1;
 }
 
+int64_t TokenStream::document_begin(int64_t document) const {
+  return document == documents() ? size_ : static_cast<int64_t>(starts_[static_cast<size_t>(document)]);
+}
+
 int token_bytes_for(int64_t vocab_size) { return vocab_size <= 65536 ? 2 : 4; }
 
 TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::optional<int32_t> end_of_text,
@@ -117,6 +121,31 @@ double unigram_entropy(const TokenStream& stream) {
     entropy -= share * std::log(share);
   }
   return entropy;
+}
+
+TokenStream interleaved(const std::vector<TokenStream>& streams, std::string name) {
+  struct Next {
+    double place;  // of the middle of the document among those of its stream
+    size_t stream;
+    int64_t document;
+  };
+  std::vector<Next> order;
+  for (size_t stream = 0; stream < streams.size(); ++stream) {
+    const int64_t documents = streams[stream].documents();
+    for (int64_t i = 0; i < documents; ++i) {
+      order.push_back({(static_cast<double>(i) + 0.5) / static_cast<double>(documents), stream, i});
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Next& a, const Next& b) { return a.place < b.place; });
+  std::vector<uint32_t> tokens;
+  std::vector<uint64_t> starts;
+  for (const Next& next : order) {
+    const TokenStream& stream = streams[next.stream];
+    starts.push_back(tokens.size());
+    tokens.resize(tokens.size() + static_cast<size_t>(stream.document_size(next.document)));
+    stream.copy(stream.document_begin(next.document), std::span(tokens).subspan(starts.back()));
+  }
+  return TokenStream::of(std::move(tokens), std::move(starts), std::move(name));
 }
 
 }  // namespace tethys

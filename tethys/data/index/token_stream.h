@@ -35,6 +35,9 @@ class TokenStream {
   void copy(int64_t begin, std::span<uint32_t> out) const;
 
   std::span<const uint64_t> starts() const { return starts_; }
+  // Where a document begins; the end of all for the number of documents.
+  int64_t document_begin(int64_t document) const;
+  int64_t document_size(int64_t document) const { return document_begin(document + 1) - document_begin(document); }
   // The index of the document that holds the token at `position`.
   int64_t document_of(int64_t position) const;
 
@@ -63,5 +66,8 @@ TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::op
 // The entropy of single tokens, in nats: the loss of a model that knows how frequent each token is in this very text,
 // and nothing else. 0 for an empty stream.
 double unigram_entropy(const TokenStream& stream);
+
+// The documents of several streams as one in memory, spread so that any beginning holds about the same share of each.
+TokenStream interleaved(const std::vector<TokenStream>& streams, std::string name);
 
 }  // namespace tethys

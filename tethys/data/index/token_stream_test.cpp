@@ -111,5 +111,20 @@ TEST(UnigramEntropy, IsThatOfTheFrequencies) {
   EXPECT_EQ(unigram_entropy(TokenStream()), 0);
 }
 
+TEST(TokenStream, InterleavedHoldsAllDocumentsAndSpreadsThem) {
+  const TokenStream letters = TokenStream::of({10, 1, 11, 12, 1, 13, 1, 14, 1}, {0, 2, 5, 7}, "letters");
+  const TokenStream digits = TokenStream::of({20, 1, 21, 22, 23, 1}, {0, 2}, "digits");
+  const TokenStream both = interleaved({letters, TokenStream(), digits}, "both");
+  std::vector<uint32_t> tokens(static_cast<size_t>(both.size()));
+  both.copy(0, tokens);
+  // In the middles 1/8, 3/8, 5/8, 7/8 of the one and 1/4, 3/4 of the other.
+  EXPECT_THAT(tokens, testing::ElementsAre(10, 1, 20, 1, 11, 12, 1, 13, 1, 21, 22, 23, 1, 14, 1));
+  EXPECT_EQ(both.documents(), 6);
+  EXPECT_EQ(both.document_begin(4), 9);
+  EXPECT_EQ(both.document_size(4), 4);
+  EXPECT_EQ(both.document_size(5), 2);
+  EXPECT_EQ(both.name(), "both");
+}
+
 }  // namespace
 }  // namespace tethys

@@ -1,6 +1,7 @@
 #include "data/loader/batch.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -42,10 +43,30 @@ void fill_row(const TokenStream& stream, int64_t begin, const RowView& row) {
   }
 }
 
+std::vector<double> weights_of(const std::vector<WeightedStream>& streams) {
+  std::vector<double> weights;
+  for (const WeightedStream& stream : streams) weights.push_back(stream.weight);
+  return weights;
+}
+
+int64_t full_rows(const TokenStream& stream, int64_t seq_len) {
+  const int64_t rows = std::max<int64_t>(0, stream.size() - 1) / seq_len;
+  if (rows == 0) {
+    user_error(
+        "{} is too short: {} in {}, and a row of training.seq_len {} needs {}; add text, or lower training.seq_len",
+        stream.name().empty() ? "the text" : stream.name(), counted(stream.size(), "token"),
+        counted(stream.documents(), "document"), seq_len, seq_len + 1);
+  }
+  return rows;
+}
+
 }  // namespace
 
 BatchMaker::BatchMaker(TokenStream stream, const BatchSettings& settings)
-    : stream_(std::move(stream)), settings_(settings) {
+    : BatchMaker(std::vector<WeightedStream>{{std::move(stream)}}, settings) {}
+
+BatchMaker::BatchMaker(std::vector<WeightedStream> streams, const BatchSettings& settings)
+    : streams_(std::move(streams)), settings_(settings), mix_(weights_of(streams_), settings.seed) {
   if (settings_.seq_len < 1 || settings_.accumulation < 1 || settings_.batch < 1) {
     user_error("a batch of {} microbatches of {} rows of {} tokens: each must be at least 1", settings_.accumulation,
                settings_.batch, settings_.seq_len);
@@ -54,27 +75,26 @@ BatchMaker::BatchMaker(TokenStream stream, const BatchSettings& settings)
   require(settings_.first_row >= 0 && settings_.first_row + settings_.local_rows <= settings_.batch,
           "rows {} to {} of a batch of {}", settings_.first_row, settings_.first_row + settings_.local_rows,
           settings_.batch);
-  rows_ = std::max<int64_t>(0, stream_.size() - 1) / settings_.seq_len;
-  if (rows_ == 0) {
-    user_error(
-        "{} is too short: {} in {}, and a row of training.seq_len {} needs {}; add text, or lower training.seq_len",
-        stream_.name().empty() ? "the text" : stream_.name(), counted(stream_.size(), "token"),
-        counted(stream_.documents(), "document"), settings_.seq_len, settings_.seq_len + 1);
-  }
+  require(settings_.order != RowOrder::Once || streams_.size() == 1, "{} streams that are read once", streams_.size());
+  for (const WeightedStream& stream : streams_) rows_.push_back(full_rows(stream.tokens, settings_.seq_len));
 }
+
+int64_t BatchMaker::rows() const { return std::accumulate(rows_.begin(), rows_.end(), int64_t{0}); }
 
 int64_t BatchMaker::steps_per_epoch() const {
   int64_t per_step = settings_.accumulation * settings_.batch;
-  return (rows_ + per_step - 1) / per_step;
+  return (rows() + per_step - 1) / per_step;
 }
 
-// The row at a place of the endless list; -1 if the list has ended.
-int64_t BatchMaker::row_at(int64_t place) const {
-  int64_t epoch = place / rows_, index = place % rows_;
+// The row at a place of the endless list.
+BatchMaker::Row BatchMaker::row_at(int64_t place) const {
+  const Mix::Drawn drawn = mix_(place);
+  const int64_t rows = rows_[drawn.source], epoch = drawn.index / rows, index = drawn.index % rows;
   switch (settings_.order) {
-    case RowOrder::Shuffled: return Permutation(rows_, settings_.seed, static_cast<uint64_t>(epoch))(index);
-    case RowOrder::InOrder: return index;
-    default: return epoch == 0 ? index : -1;
+    case RowOrder::Shuffled:
+      return {drawn.source, Permutation(rows, settings_.seed, static_cast<uint64_t>(epoch))(index)};
+    case RowOrder::InOrder: return {drawn.source, index};
+    default: return {drawn.source, epoch == 0 ? index : -1};
   }
 }
 
@@ -87,13 +107,13 @@ Batch BatchMaker::make(int64_t step) const {
   for (int64_t microbatch = 0; microbatch < settings_.accumulation; ++microbatch) {
     for (int64_t local = 0; local < settings_.local_rows; ++local, offset += seq_len) {
       int64_t place = (step * settings_.accumulation + microbatch) * settings_.batch + settings_.first_row + local;
-      int64_t row = row_at(place);
+      const Row row = row_at(place);
       auto part = [&](HostTensor& tensor) { return tensor.as<int32_t>().subspan(offset, seq_len); };
       RowView view{part(batch.tokens), part(batch.labels), part(batch.positions), part(batch.segment_ids)};
-      if (row < 0) {
+      if (row.number < 0) {
         fill_past_the_end(view);
       } else {
-        fill_row(stream_, row * settings_.seq_len, view);
+        fill_row(streams_[row.stream].tokens, row.number * settings_.seq_len, view);
       }
     }
   }

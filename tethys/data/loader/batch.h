@@ -5,13 +5,18 @@
 // Step s reads rows s·G … s·G+G-1 of an endless list, G = accumulation · batch: a pure function of the stream, the
 // settings and s. Neither the number of ranks nor the steps before have a part in it; a rank takes its slice of it.
 //
+// Of several streams the list takes rows by their weights (mix.h), and each stream's rows in an order of its own:
+// epochs of one begin and end whatever the others do.
+//
 //   BatchMaker maker(stream, {.seq_len = 512, .batch = 8, .seed = 7});
 //   Batch batch = maker.make(100);   // that of step 100: s32[1,8,512] four times
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "data/index/token_stream.h"
+#include "data/loader/mix.h"
 #include "values/host_tensor.h"
 
 namespace tethys {
@@ -42,25 +47,37 @@ struct Batch {
   HostTensor segment_ids;
 };
 
+struct WeightedStream {
+  TokenStream tokens;
+  double weight = 1;
+};
+
 class BatchMaker {
  public:
-  // UserError if the stream has no full row; the message says how many tokens there are and how many a row needs.
+  // UserError if a stream has no full row; the message says how many tokens there are and how many a row needs.
   BatchMaker(TokenStream stream, const BatchSettings& settings);
+  BatchMaker(std::vector<WeightedStream> streams, const BatchSettings& settings);
 
   Batch make(int64_t step) const;
 
-  // Full rows in the stream: those of an epoch.
-  int64_t rows() const { return rows_; }
+  // Full rows in the streams: those of an epoch where there is one.
+  int64_t rows() const;
+  int64_t rows_of(size_t stream) const { return rows_[stream]; }
   // Steps until each row was read once, the last step perhaps in part.
   int64_t steps_per_epoch() const;
   const BatchSettings& settings() const { return settings_; }
 
  private:
-  int64_t row_at(int64_t place) const;
+  struct Row {
+    size_t stream = 0;
+    int64_t number = 0;  // -1 if the list has ended
+  };
+  Row row_at(int64_t place) const;
 
-  TokenStream stream_;
+  std::vector<WeightedStream> streams_;
   BatchSettings settings_;
-  int64_t rows_ = 0;
+  std::vector<int64_t> rows_;  // of each stream
+  Mix mix_;
 };
 
 }  // namespace tethys

@@ -132,6 +132,76 @@ TEST(Batch, RowsReadOnceEndWithIgnoredLabels) {
   EXPECT_THAT(values(maker.make(2).labels), Each(-100));
 }
 
+// Two documents whose tokens say which one they are of.
+std::vector<WeightedStream> one_to_three(double weight = 1) {
+  std::vector<uint32_t> low(11), high(41);
+  std::iota(low.begin(), low.end(), 0U);
+  std::iota(high.begin(), high.end(), 1000U);
+  return {{TokenStream::of(low, {0}, "low"), weight}, {TokenStream::of(high, {0}, "high"), 3}};
+}
+
+TEST(Batch, AMixTakesRowsByWeightAndEachSourceAnewWhenItIsRead) {
+  // 5 and 20 rows of 2 tokens: of 40 rows 10 are of the one, twice all it has, and 30 of the other.
+  const BatchMaker maker(one_to_three(), {.seq_len = 2, .batch = 4, .seed = 5});
+  EXPECT_EQ(maker.rows(), 25);
+  EXPECT_EQ(maker.rows_of(1), 20);
+  std::vector<std::vector<int32_t>> low(1), high(1);
+  for (int64_t step = 0; step < 60; ++step) {
+    for (const int32_t begin : row_begins(maker.make(step))) {
+      auto& epochs = begin < 1000 ? low : high;
+      if (epochs.back().size() == (begin < 1000 ? 5 : 20)) epochs.emplace_back();
+      epochs.back().push_back(begin);
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(low.size()), 60.0 * 4 / 4 / 5, 1);
+  EXPECT_NEAR(static_cast<double>(high.size()), 60.0 * 4 * 3 / 4 / 20, 1);
+  std::set<std::vector<int32_t>> orders;
+  for (size_t epoch = 0; epoch + 1 < high.size(); ++epoch) {
+    orders.insert(high[epoch]);
+    EXPECT_EQ(std::set<int32_t>(high[epoch].begin(), high[epoch].end()).size(), 20) << "epoch " << epoch;
+  }
+  EXPECT_EQ(orders.size(), high.size() - 1);
+  for (size_t epoch = 0; epoch + 1 < low.size(); ++epoch) {
+    EXPECT_EQ(std::set<int32_t>(low[epoch].begin(), low[epoch].end()).size(), 5) << "epoch " << epoch;
+  }
+}
+
+TEST(Batch, AMixReadsTheSameRowsInAnyStepAndOnAnyRank) {
+  const auto list = [](int64_t first, int64_t last, int64_t accumulation, int64_t ranks) {
+    std::vector<int32_t> begins;
+    for (int64_t step = first; step < last; ++step) {
+      std::vector<std::vector<int32_t>> parts;
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        const int64_t batch = 8 / accumulation, local = batch / ranks;
+        parts.push_back(row_begins(BatchMaker(one_to_three(), {.seq_len = 2,
+                                                               .accumulation = accumulation,
+                                                               .batch = batch,
+                                                               .first_row = rank * local,
+                                                               .local_rows = local})
+                                       .make(step)));
+      }
+      for (size_t row = 0; row < static_cast<size_t>(8 / ranks); row += static_cast<size_t>(8 / accumulation / ranks)) {
+        for (const auto& part : parts) {
+          const auto begin = part.begin() + static_cast<std::ptrdiff_t>(row);
+          begins.insert(begins.end(), begin, begin + 8 / accumulation / ranks);
+        }
+      }
+    }
+    return begins;
+  };
+  const std::vector<int32_t> alone = list(0, 12, 1, 1);
+  EXPECT_EQ(list(0, 12, 4, 2), alone);
+  std::vector<int32_t> resumed = list(0, 5, 2, 1);
+  for (const int32_t begin : list(5, 12, 1, 4)) resumed.push_back(begin);
+  EXPECT_EQ(resumed, alone);
+}
+
+TEST(Batch, AMixOfOneIsTheSourceAsItIs) {
+  const BatchSettings settings{.seq_len = 2, .batch = 6, .seed = 8};
+  EXPECT_EQ(row_begins(BatchMaker({{counting(41), 0.3}}, settings).make(4)),
+            row_begins(BatchMaker(counting(41), settings).make(4)));
+}
+
 std::string error_of(const TokenStream& stream, const BatchSettings& settings) {
   try {
     BatchMaker maker(stream, settings);
