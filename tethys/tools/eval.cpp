@@ -75,11 +75,21 @@ struct Text {
   std::string source;
 };
 
+TokenStream all_of(const TrainingData& data) {
+  if (data.sources.size() == 1) return data.training;
+  std::vector<TokenStream> streams;
+  for (const TrainingSource& source : data.sources) streams.push_back(source.tokens);
+  return interleaved(streams, "the text");
+}
+
 // What the flags name, all of it unless one of them names a share to hold out; else what the run held out.
 Text open_text(Config& config, const Surroundings& surroundings, const Progress& progress) {
   const Origin here{Origin::Source::Flag, "tethys eval"};
   const bool other_text = is_flag(config, "data.text"), other_tokens = is_flag(config, "data.tokens");
   if (other_text && !other_tokens) config.set("data.tokens", std::string(), here);
+  if ((other_text || other_tokens) && !is_flag(config, "data.mix")) {
+    config.set("data.mix", std::vector<std::string>(), here);
+  }
   const bool has_tokens = !config.get_string("data.tokens").empty();
   if (!has_tokens && config.get_strings("data.text").empty()) {
     user_error(
@@ -97,7 +107,7 @@ Text open_text(Config& config, const Surroundings& surroundings, const Progress&
     user_error("nothing is held out of {}: {}", config.cite("data.text"), config.cite("data.holdout"));
   }
   const std::string named = to_toml(config.value(has_tokens ? "data.tokens" : "data.text"));
-  if (whole) return {data.training, named};
+  if (whole) return {all_of(data), named};
   return {data.validation, fmt::format("{} held out of {}", to_toml(config.value("data.holdout")), named)};
 }
 

@@ -84,6 +84,21 @@ TEST_F(Eval, CountsTheBytesOfAllOfAnotherText) {
   EXPECT_THAT(json.at("text"), HasSubstr("x.txt"));
 }
 
+// A mixed run brings its mix, which another text has not. Of two such texts the first label of the second is none.
+TEST_F(Eval, ReadsAllSourcesOfAMixWhateverTheirWeights) {
+  const std::string x = write("x.txt", std::string(64, 'x')), y = write("y.txt", std::string(64, 'z'));
+  const Flags mix = {"--data.mix", "a=0.9,b=0.1"};
+  const Flags train = corpus().train(*folder_ / "mixed") + mix;
+  expect_done(run_tethys(
+      train + Flags{"--training.steps", "1", "--data.text", "a:" + corpus().text() + ",b:" + corpus().text()}));
+  const std::string mixed = (*folder_ / "mixed").string();
+  EXPECT_GT(evaluate({mixed}).at("tokens"), 0);
+  EXPECT_EQ(evaluate({mixed, "--data.text", x}).at("tokens"), 64);
+  const Json both = evaluate(Flags{mixed, "--data.text", "a:" + x + ",b:" + y} + mix);
+  EXPECT_EQ(both.at("tokens"), 127);
+  EXPECT_EQ(both.at("bytes"), 126);
+}
+
 TEST_F(Eval, PrintsATable) {
   const Ended ended = run_tethys({"eval", run(), "--data.text", write("x.txt", std::string(64, 'x'))});
   expect_done(ended);
