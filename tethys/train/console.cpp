@@ -4,11 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/number.h"
 #include "train/metrics.h"
 
 namespace tethys {
+namespace {
+
+// On one line, without what a terminal would obey.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
 
 std::string console_line(const StepMetrics& m) {
   return fmt::format(
@@ -19,6 +28,10 @@ std::string console_line(const StepMetrics& m) {
 std::string console_line(const ValidationMetrics& m) {
   return fmt::format("validate step: {:2}  loss: {:8.5f}  unigram entropy: {:8.5f}  tokens: {}", m.step, m.loss,
                      m.entropy, with_commas(m.tokens));
+}
+
+std::string console_line(const SampleMetrics& m) {
+  return fmt::format("sample step: {:2}  {} {}", m.step, quoted(m.prompt), quoted(m.text));
 }
 
 std::string clock_time(double seconds) {

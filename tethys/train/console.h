@@ -8,12 +8,16 @@ namespace tethys {
 
 struct StepMetrics;
 struct ValidationMetrics;
+struct SampleMetrics;
 
 // "step:  1  loss:  8.04910  grad_norm:  1.3470  memory:  0.25GiB  tps: 1,234  tflops: 0.05  mfu: 61.00%"
 std::string console_line(const StepMetrics& metrics);
 
 // "validate step:  100  loss:  5.25000  unigram entropy:  6.50000  tokens: 100,000"
 std::string console_line(const ValidationMetrics& metrics);
+
+// "sample step:  100  "the cat" "sees no road.\n""
+std::string console_line(const SampleMetrics& metrics);
 
 // "1:05", "2:03:04"
 std::string clock_time(double seconds);

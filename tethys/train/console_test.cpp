@@ -20,6 +20,11 @@ TEST(Console, AStepPrintsAsTorchtitanPrintsIt) {
             "step:  1  loss:  8.04910  grad_norm:  1.3470  memory:  0.25GiB  tps: 1,234  tflops: 0.05  mfu: 61.23%");
 }
 
+TEST(Console, ASampleIsOneLine) {
+  EXPECT_EQ(console_line(SampleMetrics{100, "the cat", "sees\nno \x1b[2J"}),
+            "sample step: 100  \"the cat\" \"sees\\nno \\u001b[2J\"");
+}
+
 TEST(Console, TimesPrintAsOnAClock) {
   EXPECT_EQ(clock_time(65), "1:05");
   EXPECT_EQ(clock_time(7384.4), "2:03:04");

@@ -63,6 +63,12 @@ std::string to_json(const ValidationMetrics& m) {
       .dump();
 }
 
+// A model may say bytes that are no text.
+std::string to_json(const SampleMetrics& m) {
+  return OrderedJson{{"step", m.step}, {"prompt", m.prompt}, {"sample", m.text}}.dump(
+      -1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
 RunMetrics read_metrics(const Path& path) {
   RunMetrics metrics;
   int64_t number = 0;
@@ -71,6 +77,8 @@ RunMetrics read_metrics(const Path& path) {
     try {
       if (json.contains("validation_loss")) {
         metrics.validations.push_back(validation_of(json));
+      } else if (json.contains("sample")) {
+        metrics.samples.push_back({json.at("step"), json.at("prompt"), json.at("sample")});
       } else {
         metrics.steps.push_back(step_of(json));
       }

@@ -2,7 +2,8 @@
 //
 //   step loss grad_norm lr tokens tps tflops mfu memory_gib step_seconds data_seconds
 //
-// and a validation's line step, validation_loss, validation_tokens, unigram_entropy.
+// a validation's line step, validation_loss, validation_tokens, unigram_entropy, and that of a sample of the model's
+// text step, prompt, sample.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +39,26 @@ struct ValidationMetrics {
   bool operator==(const ValidationMetrics&) const = default;
 };
 
+// What the model said.
+struct SampleMetrics {
+  int64_t step = 0;
+  std::string prompt;
+  std::string text;  // that follows
+  bool operator==(const SampleMetrics&) const = default;
+};
+
 struct RunMetrics {
   std::vector<StepMetrics> steps;
   std::vector<ValidationMetrics> validations;
+  std::vector<SampleMetrics> samples;
 };
 
 // Without a line break.
 std::string to_json(const StepMetrics& metrics);
 std::string to_json(const ValidationMetrics& metrics);
+std::string to_json(const SampleMetrics& metrics);
 
-// UserError, with path and line, for a line that is neither.
+// UserError, with path and line, for a line that is none of these.
 RunMetrics read_metrics(const Path& path);
 
 // Drops the lines of steps after `step`, and a last line that a killed run left unfinished. No file is fine.

@@ -31,6 +31,19 @@ TEST(Metrics, WhatWasAppendedIsReadBack) {
   EXPECT_THAT(read.validations, testing::ElementsAre(validation));
 }
 
+TEST(Metrics, ASampleIsALineOfItsOwnWhateverBytesItHas) {
+  TemporaryFolder folder;
+  const SampleMetrics sample{3, "the cat", "sees\n\"no\" \xc3\xa9"};
+  EXPECT_EQ(to_json(sample), "{\"step\":3,\"prompt\":\"the cat\",\"sample\":\"sees\\n\\\"no\\\" \xc3\xa9\"}");
+  LineFile file(folder / "metrics.jsonl");
+  file.append(to_json(step(3)));
+  file.append(to_json(sample));
+  file.append(to_json(SampleMetrics{4, "", "a\xff"}));
+  const RunMetrics read = read_metrics(folder / "metrics.jsonl");
+  EXPECT_EQ(read.steps.size(), 1U);
+  EXPECT_THAT(read.samples, testing::ElementsAre(sample, SampleMetrics{4, "", "a\xef\xbf\xbd"}));
+}
+
 TEST(Metrics, CuttingBackDropsLaterStepsAndAnUnfinishedLine) {
   TemporaryFolder folder;
   const Path path = folder / "metrics.jsonl";

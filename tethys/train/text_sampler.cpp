@@ -1,0 +1,95 @@
+#include "train/text_sampler.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "config/config.h"
+#include "train/corpus.h"
+
+namespace tethys {
+namespace {
+
+// However the model is trained, here it runs on one device, layer by layer.
+Config on_one_device(const Config& config) {
+  const Origin origin{Origin::Source::Flag, "metrics.sample_freq"};
+  Config one = config;
+  for (const char* degree :
+       {"data_parallel_replicate_degree", "data_parallel_shard_degree", "tensor_parallel_degree"}) {
+    one.set(std::string("parallelism.") + degree, int64_t{1}, origin);
+  }
+  one.set("training.global_batch_size", int64_t{-1}, origin);
+  one.set("device.count", int64_t{1}, origin);
+  one.set("graph.mode", std::string("graph"), origin);
+  one.set("graph.scan_layers", false, origin);
+  one.set("graph.remat", std::string("none"), origin);
+  return one;
+}
+
+// No text is the beginning of one: what follows the end of another.
+std::vector<int32_t> ids_of(const Tokenizer& tokenizer, const std::string& prompt) {
+  std::vector<int32_t> ids = tokenizer.encode(prompt);
+  if (ids.empty()) ids.push_back(tokenizer.end_of_text());
+  return ids;
+}
+
+// The weights that training has, laid out for the sampler's own setup, whose store has one parameter in each array.
+std::vector<Array> weights_for(Executor& executor, const TrainingSetup& own, const TrainingState& state,
+                               const TrainingSetup& setup) {
+  std::map<std::string, HostTensor> weights;
+  for (const PieceSource& piece : weight_pieces_of(state, setup)) {
+    HostTensor& weight = weights.try_emplace(piece.name, piece.type).first->second;
+    std::vector<std::byte> bytes(static_cast<size_t>(piece.window.elements()) * size_of(piece.type.dtype));
+    if (bytes.empty()) continue;
+    piece.read(bytes);
+    copy_shared(size_of(piece.type.dtype), piece.window, bytes, whole(piece.type.dims), weight.bytes());
+  }
+  std::vector<Array> arrays;
+  for (const StoredParameter& stored : own.store) {
+    require(!stored.stacked, "{} is a stack", stored.name);
+    arrays.push_back(to_device(executor.devices(), weights.at(stored.name), stored.placement));
+  }
+  return arrays;
+}
+
+}  // namespace
+
+void TextSampler::check(const Config& config) {
+  if (config.get_string("data.tokenizer").empty()) {
+    user_error("{} needs a tokenizer: give --data.tokenizer FILE", config.cite("metrics.sample_freq"));
+  }
+  const Tokenizer tokenizer = load_tokenizer(config);
+  const auto prompt = static_cast<int64_t>(ids_of(tokenizer, config.get_string("metrics.sample_prompt")).size());
+  if (prompt + config.get_int("metrics.sample_length") > config.get_int("model.context_length")) {
+    user_error("the {} of metrics.sample_prompt and {} are more than the model takes: {}", counted(prompt, "token"),
+               config.cite("metrics.sample_length"), config.cite("model.context_length"));
+  }
+}
+
+TextSampler::TextSampler(const Config& config, const Machine& machine, const MachineOptions& options)
+    : tokenizer_((check(config), load_tokenizer(config))),
+      prompt_(config.get_string("metrics.sample_prompt")),
+      ids_(ids_of(tokenizer_, prompt_)),
+      tokens_(config.get_int("metrics.sample_length")),
+      sampling_{.temperature = config.get_float("metrics.sample_temperature"),
+                .seed = static_cast<uint64_t>(config.get_int("debug.seed")),
+                .ends = tokenizer_.stops(),
+                .vocab_size = tokenizer_.vocab_size()} {
+  const Config one = on_one_device(config);
+  setup_ = set_up(one, 1);
+  executor_ = make_executor(one, machine, setup_.mesh, options);
+  const auto prompt = static_cast<int64_t>(ids_.size());
+  programs_ = compile_generation(*executor_, setup_, prompt, prompt + tokens_);
+}
+
+SampleMetrics TextSampler::run(const TrainingState& state, const TrainingSetup& setup, int64_t step) {
+  Generator generator(*executor_, programs_, weights_for(*executor_, setup_, state, setup));
+  std::vector<int32_t> said;
+  generator.run(ids_, tokens_, sampling_, [&](int32_t id) {
+    said.push_back(id);
+    return true;
+  });
+  return {step, prompt_, tokenizer_.decode(said, Specials::Skip)};
+}
+
+}  // namespace tethys
