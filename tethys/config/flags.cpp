@@ -56,6 +56,16 @@ Flag read_flag(const Config& config, const std::string& argument) {
   return flag;
 }
 
+void set_flag(Config& config, const Flag& flag) {
+  OptionValue value = parsed_value(*flag.option, *flag.value, flag.given);
+  if (flag.option->repeats && config.origin(flag.option->name).source == Origin::Source::Flag) {
+    std::vector<std::string> texts = config.get_strings(flag.option->name);
+    texts.push_back(std::get<std::vector<std::string>>(value).at(0));
+    value = std::move(texts);
+  }
+  config.set(flag.option->name, std::move(value), {Origin::Source::Flag, flag.given});
+}
+
 }  // namespace
 
 std::vector<std::string> apply_flags(Config& config, const std::vector<std::string>& arguments) {
@@ -84,8 +94,7 @@ std::vector<std::string> apply_flags(Config& config, const std::vector<std::stri
         ++i;
       }
     }
-    config.set(flag.option->name, parsed_value(*flag.option, *flag.value, flag.given),
-               {Origin::Source::Flag, flag.given});
+    set_flag(config, flag);
   }
   return rest;
 }

@@ -42,6 +42,16 @@ TEST(Flags, AValueMayBeNegativeOrEmpty) {
   EXPECT_EQ(config.get_string("output"), "");
 }
 
+TEST(Flags, OneThatRepeatsAddsATextEachTimeCommasAndAll) {
+  Option stop = text_list_option("stop", {"default"}, "");
+  stop.repeats = true;
+  Config config({stop});
+  apply_flags(config, {"--stop", "a,b"});
+  EXPECT_THAT(config.get_strings("stop"), ElementsAre("a,b"));
+  apply_flags(config, {"--stop=", "--stop", "c"});
+  EXPECT_THAT(config.get_strings("stop"), ElementsAre("a,b", "", "c"));
+}
+
 TEST(Flags, ASwitchIsSetAndClearedInEveryWay) {
   const auto scan = [](const std::vector<std::string>& arguments) {
     Config config = train_config();

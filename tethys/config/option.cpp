@@ -117,7 +117,7 @@ std::string expected_by(const Option& option) {
     case OptionType::Float: return expected_number("a number", option.range);
     case OptionType::String: return "a text";
     case OptionType::Enum: return fmt::format("one of {}", fmt::join(option.choices, ", "));
-    case OptionType::StringList: return "a list of texts";
+    case OptionType::StringList: return option.repeats ? "a text, any number of times" : "a list of texts";
   }
   internal_error("option {} has no type", option.name);
 }
@@ -161,6 +161,7 @@ OptionValue parsed_value(const Option& option, std::string_view text, std::strin
     case OptionType::String:
     case OptionType::Enum: return checked(std::string(text));
     case OptionType::StringList: {
+      if (option.repeats) return checked(std::vector<std::string>{std::string(text)});
       const std::vector<std::string_view> parts = split_at_commas(text);
       return checked(std::vector<std::string>(parts.begin(), parts.end()));
     }

@@ -36,6 +36,7 @@ struct Option {
   std::vector<std::string> choices;  // of Enum
   OptionRange range;                 // of Int and Float
   std::string alias;                 // a shorter flag: "mode" for graph.mode
+  bool repeats = false;              // of StringList: each flag adds one text, as it is, commas and all
 };
 
 Option bool_option(std::string name, bool standard, std::string meaning);

@@ -42,9 +42,10 @@ Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
   const Tensor q_BSHE = tag(rotate(heads(*wq_, n_heads_), sequence.rotations), "q");
   const Tensor k_BSKE = tag(rotate(heads(*wk_, n_kv_heads_), sequence.rotations), "k");
   const Tensor v_BSKE = tag(heads(*wv_, n_kv_heads_), "v");
-  const Attention result = attention({q_BSHE, k_BSKE, v_BSKE, sequence.positions_BS, sequence.positions_BS,
-                                      sequence.segments_BS, sequence.segments_BS},
-                                     1 / std::sqrt(static_cast<double>(head_dim_)));
+  AttentionOperands operands{
+      q_BSHE, k_BSKE, v_BSKE, sequence.positions_BS, sequence.positions_BS, sequence.segments_BS, sequence.segments_BS};
+  if (sequence.cache != nullptr) attend_to_cache(operands, *sequence.cache, sequence.layer);
+  const Attention result = attention(operands, 1 / std::sqrt(static_cast<double>(head_dim_)));
   tag(result.out_BSHD, "attention_out");
   tag(result.log_sum_exp_BHS, "attention_out");  // saved with it, or the kernel would run again for it
   return leaving(wo_->forward(reshape(result.out_BSHD, {x_BSD.size(0), x_BSD.size(1), n_heads_ * head_dim_})));

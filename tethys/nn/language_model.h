@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/node.h"
+#include "nn/kv_cache.h"
 #include "nn/layers.h"
 
 namespace tethys {
@@ -24,8 +25,12 @@ class LanguageModel : public Module {
 
   // The sum of the cross-entropy over labels other than kIgnoredLabel; at least float32.
   virtual Tensor loss_sum(const TokenRows& rows, const Tensor& labels_BS) = 0;
-  // [B, S, V] in at least float32.
-  virtual Tensor logits(const TokenRows& rows) = 0;
+  // What the output projection reads, [B, S, D]. With a cache, the rows go on where it ends and are added to it; then
+  // layers are not scanned and nothing is a unit of recomputation.
+  virtual Tensor hidden(const TokenRows& rows, KvCache* cache = nullptr) = 0;
+  // The output projection: [B, S, V] in at least float32.
+  virtual Tensor project(const Tensor& hidden_BSD) = 0;
+  Tensor logits(const TokenRows& rows) { return project(hidden(rows)); }
   // The stack of blocks that run_layers runs.
   virtual std::vector<Module*> blocks() = 0;
 

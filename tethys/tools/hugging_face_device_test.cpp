@@ -64,9 +64,8 @@ TEST_F(TrainedFolder, IsTrainedFurtherAsTheRunItIsOf) {
 TEST_F(TrainedFolder, SaysAfterTheWayBackWhatTheRunSays) {
   expect_done(run_tethys({"convert", hf(), "--output", (folder_ / "back").string()}));
   const Flags prompt = {"--prompt", "the cat", "--length", "24"};
-  const Ended before = run_tethys(Flags{"generate", run()} + prompt);
-  expect_done(before);
-  EXPECT_EQ(run_tethys(Flags{"generate", (folder_ / "back").string()} + prompt).output, before.output);
+  const std::string before = said_by(run_tethys(Flags{"generate", run()} + prompt));
+  EXPECT_EQ(said_by(run_tethys(Flags{"generate", (folder_ / "back").string()} + prompt)), before);
 }
 
 TEST_F(TrainedFolder, MayLeaveOutAWeightThatDoesNotFit) {

@@ -207,6 +207,21 @@ TEST(BadInput, OfGenerateIsAnErrorOfTheUsersWithStatusTwo) {
   const Ended unsaved = run_tethys({"generate", folder.path().string(), "--prompt", "x"});
   EXPECT_EQ(unsaved.status, 2);
   EXPECT_THAT(unsaved.output, HasSubstr("holds no complete checkpoint"));
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"--top_p", "0"}, "--top_p: top_p is 0.0, expected a number, above 0 and at most 1"},
+      {{"--top_p", "1.1"}, "--top_p: top_p is 1.1, expected a number, above 0 and at most 1"},
+      {{"--top_k", "-1"}, "--top_k: top_k is -1, expected an int, at least 0"},
+      {{"--temperature=-0.5"}, "--temperature: temperature is -0.5, expected a number, at least 0"},
+      {{"--length", "0"}, "--length: length is 0, expected an int, at least 1"},
+      {{"--stop", "x", "--stop", ""}, "stop = [\"x\", \"\"] (--stop): every text holds the empty one"},
+      {{"--prompt_file", (folder / "none.txt").string()}, "none.txt: No such file"},
+      {{"--prompt", "x", "--prompt_file", "y"}, "prompt = \"x\" (--prompt) and prompt_file = \"y\" (--prompt_file)"},
+  };
+  for (const auto& [flags, message] : cases) {
+    const Ended ended = run_tethys(std::vector<std::string>{"generate", folder.path().string()} + flags);
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.output, HasSubstr(message));
+  }
 }
 
 TEST(InspectCommand, CountsParametersExactly) {

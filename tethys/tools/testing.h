@@ -83,6 +83,13 @@ inline std::vector<std::string> operator+(std::vector<std::string> a, const std:
   return a;
 }
 
+// What `tethys generate` printed, without its speed.
+inline std::string said_by(const Ended& generate) {
+  const size_t speed = generate.output.rfind("prefill: ");
+  require(generate.status == 0 && speed != std::string::npos, "{}", generate.output);
+  return generate.output.substr(0, speed);
+}
+
 // A folder with a few thousand words of text that a grammar makes, and a tokenizer for it.
 class SmallCorpus {
  public:

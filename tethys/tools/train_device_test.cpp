@@ -309,19 +309,50 @@ TEST(Generate, TheSameSeedSaysTheSame) {
   const Path run = folder / "run";
   expect_done(run_tethys(corpus().train(run) + Flags{"--optimizer.lr", "0.01"}));
   const auto say = [&](const Flags& flags) {
-    const Ended ended = run_tethys(Flags{"generate", run.string(), "--prompt", "the cat", "--length", "40"} + flags);
-    expect_done(ended);
-    EXPECT_TRUE(ended.output.starts_with("the cat")) << ended.output;
-    return ended.output;
+    std::string said =
+        said_by(run_tethys(Flags{"generate", run.string(), "--prompt", "the cat", "--length", "40"} + flags));
+    EXPECT_TRUE(said.starts_with("the cat")) << said;
+    return said;
   };
   const Flags warm = {"--temperature", "1"};
   EXPECT_EQ(say(warm + Flags{"--seed", "3"}), say(warm + Flags{"--seed", "3"}));
   EXPECT_NE(say(warm + Flags{"--seed", "3"}), say(warm + Flags{"--seed", "4"}));
   EXPECT_EQ(say({"--seed", "3"}), say({"--seed", "4"}));  // without a temperature there is nothing to choose
-  const Ended longer =
-      run_tethys({"generate", run.string(), "--prompt", "x", "--length", "9", "--model.context_length", "8"});
+  EXPECT_EQ(say(warm + Flags{"--top_k", "1"}), say({}));
+  EXPECT_EQ(say(warm + Flags{"--top_p", "1e-9"}), say({}));
+}
+
+TEST(Generate, GoesOnWithAFileUntilATextOrTheLength) {
+  TemporaryFolder folder;
+  const Path run = folder / "run";
+  expect_done(run_tethys(corpus().train(run) + Flags{"--optimizer.lr", "0.01"}));
+  const std::string prompt = "one ship\n";
+  write_file(folder / "prompt.txt", prompt);
+  const Flags from_file = {"generate", run.string(), "--prompt_file", (folder / "prompt.txt").string()};
+  const std::string whole = said_by(run_tethys(from_file + Flags{"--length", "60"}));
+  EXPECT_EQ(said_by(run_tethys({"generate", run.string(), "--prompt", prompt, "--length", "60"})), whole);
+  const std::string shorter = said_by(run_tethys(from_file + Flags{"--length", "10"}));
+  EXPECT_TRUE(whole.starts_with(shorter.substr(0, shorter.size() - 1))) << whole << shorter;
+  EXPECT_LT(shorter.size(), whole.size());
+  // Ends before any text that it holds; a comma is a part of one.
+  const std::string text = whole.substr(prompt.size());
+  const std::string stop = text.substr(text.size() / 2, 3);
+  const Flags stops = {"--length", "60", "--stop", "no, never", "--stop", stop};
+  EXPECT_EQ(said_by(run_tethys(from_file + stops)), prompt + text.substr(0, text.find(stop)) + "\n");
+  const Ended spoken = run_tethys(from_file + Flags{"--length", "3"});
+  EXPECT_THAT(spoken.output, testing::ContainsRegex("prefill: [0-9]+ tokens in .* tokens/s; decode: 2 tokens in .* "
+                                                    "tokens/s\n"));
+}
+
+TEST(Generate, PromptAndLengthThatAreMoreThanTheContextAreRefusedWithAllFigures) {
+  TemporaryFolder folder;
+  const Path run = folder / "run";
+  expect_done(run_tethys(corpus().train(run) + Flags{"--training.steps", "1"}));
+  const Flags flags = {"generate", run.string(), "--prompt", "x", "--model.context_length", "8", "--length"};
+  expect_done(run_tethys(flags + Flags{"7"}));
+  const Ended longer = run_tethys(flags + Flags{"8"});
   EXPECT_EQ(longer.status, 2);
-  EXPECT_THAT(longer.output, HasSubstr("context_length = 8"));
+  EXPECT_THAT(longer.output, AllOf(HasSubstr("1 token"), HasSubstr("length = 8"), HasSubstr("context_length = 8")));
 }
 
 }  // namespace

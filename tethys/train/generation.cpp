@@ -1,82 +1,149 @@
 #include "train/generation.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <random>
+#include <bit>
+#include <chrono>
+
+#include "ops/shape/splat.h"
 
 namespace tethys {
 namespace {
 
-// Inputs: the parameters, tokens [1,S], positions, segments, and the place to look at. Output: its logits [V].
-std::unique_ptr<Graph> record_next_token(const TrainingSetup& setup, int64_t length) {
-  auto graph = std::make_unique<Graph>();
+using Clock = std::chrono::steady_clock;
+
+// Prompts that are shorter are not worth a program of their own.
+constexpr int64_t kShortestPrompt = 16;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+int64_t power_of_two(int64_t length) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(length, kShortestPrompt))));
+}
+
+void bind_parameters(Graph& graph, const TrainingSetup& setup) {
   std::vector<Value> parameters;
   for (const StoredParameter& stored : setup.store) {
-    parameters.push_back(graph->input(stored.type, stored.name, stored.placement));
+    parameters.push_back(graph.input(stored.type, stored.name, stored.placement));
   }
-  bind_store(*graph, setup.store, parameters);
-  const TensorType rows{DType::S32, {1, length}};
+  bind_store(graph, setup.store, parameters);
+}
+
+// The logits after row `place`, then the cache.
+void set_results(Graph& graph, LanguageModel& model, const Tensor& hidden_BSD, const Tensor& place,
+                 const KvCache& cache) {
+  const Tensor last_D = take(reshape(hidden_BSD, {hidden_BSD.size(1), hidden_BSD.size(2)}), place);
+  std::vector<Value> outputs = {reshape(model.project(reshape(last_D, {1, 1, -1})), {-1}).value()};
+  for (const LayerCache& layer : cache.layers) {
+    outputs.push_back(layer.keys_BKTE.value());
+    outputs.push_back(layer.values_BKTE.value());
+  }
+  graph.set_outputs(outputs);
+}
+
+std::unique_ptr<Graph> record_prefill(const TrainingSetup& setup, int64_t prompt, int64_t length) {
+  auto graph = std::make_unique<Graph>();
+  bind_parameters(*graph, setup);
+  const TensorType rows{DType::S32, {1, prompt}};
   const Tensor tokens = graph->input(rows, "tokens", Placement{});
-  const Tensor positions = graph->input(rows, "positions", Placement{});
-  const Tensor segments = graph->input(rows, "segments", Placement{});
   const Tensor place = graph->input({DType::S32, {}}, "place", Placement{});
-  const Tensor logits_BSV = setup.model->logits({tokens, positions, segments});
-  const Tensor logits_SV = reshape(logits_BSV, {length, -1});
-  graph->set_outputs({cast(take(logits_SV, place), DType::F32).value()});
+  KvCache cache = KvCache::made(length, setup.model->blocks().size());
+  const Tensor hidden = setup.model->hidden({tokens, iota(*graph, rows, 1), splat(*graph, rows, 0)}, &cache);
+  set_results(*graph, *setup.model, hidden, place, cache);
   return graph;
 }
 
-// The same on every machine, unlike the standard library's distributions.
-double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+// `prefill` says of what type the cache is.
+std::unique_ptr<Graph> record_decode(const TrainingSetup& setup, int64_t length, const Graph& prefill) {
+  auto graph = std::make_unique<Graph>();
+  bind_parameters(*graph, setup);
+  const TensorType rows{DType::S32, {1, 1}};
+  const Tensor token = graph->input(rows, "token", Placement{});
+  const Tensor place = graph->input({DType::S32, {}}, "place", Placement{});
+  const size_t layers = setup.model->blocks().size();
+  KvCache cache = KvCache::made(length, layers);
+  cache.place = place;
+  for (size_t layer = 0; layer < layers; ++layer) {
+    const TensorType& type = prefill.type(prefill.outputs().at(1 + 2 * layer));
+    cache.layers[layer] = {graph->input(type, fmt::format("keys.{}", layer), Placement{}),
+                           graph->input(type, fmt::format("values.{}", layer), Placement{})};
+  }
+  const Tensor hidden = setup.model->hidden({token, reshape(place, {1, 1}), splat(*graph, rows, 0)}, &cache);
+  set_results(*graph, *setup.model, hidden, splat(*graph, {DType::S32, {}}, 0), cache);
+  return graph;
+}
 
 }  // namespace
 
-int32_t sample(std::span<const float> logits, double temperature, double uniform) {
-  const auto likeliest = std::max_element(logits.begin(), logits.end());
-  if (temperature <= 0) return static_cast<int32_t>(likeliest - logits.begin());
-  std::vector<double> sums(logits.size());
-  double total = 0;
-  for (size_t i = 0; i < logits.size(); ++i) {
-    sums[i] = total += std::exp((static_cast<double>(logits[i]) - static_cast<double>(*likeliest)) / temperature);
-  }
-  const auto chosen = std::upper_bound(sums.begin(), sums.end(), uniform * total);
-  return static_cast<int32_t>(std::min(chosen, sums.end() - 1) - sums.begin());
-}
+int64_t GenerationPrograms::bytes() const { return std::max(prefill->memory().total(), decode->memory().total()); }
 
-Generator::Generator(Executor& executor, const TrainingSetup& setup, std::vector<Array> parameters, int64_t length)
-    : executor_(executor), parameters_(std::move(parameters)), length_(length) {
+GenerationPrograms compile_generation(Executor& executor, const TrainingSetup& setup, int64_t prompt, int64_t length) {
   require(executor.mesh() == Mesh(), "generation on a mesh of {}", to_string(executor.mesh()));
-  std::vector<int32_t> counted(static_cast<size_t>(length));
-  std::iota(counted.begin(), counted.end(), 0);
-  positions_ = to_device(executor.devices(), HostTensor::of<int32_t>({1, length}, counted), {});
-  segments_ = to_device(executor.devices(), HostTensor(TensorType{DType::S32, {1, length}}), {});
-  program_ =
-      executor.compile(make_program(*record_next_token(setup, length), executor.mesh(), executor.capabilities()));
+  require(0 < prompt && prompt <= length, "a prompt of {} tokens for a text of {}", prompt, length);
+  GenerationPrograms programs{power_of_two(prompt), power_of_two(length), nullptr, nullptr};
+  const auto prefill = record_prefill(setup, programs.prompt_length, programs.cache_length);
+  const auto decode = record_decode(setup, programs.cache_length, *prefill);
+  std::vector<int64_t> aliases(setup.store.size() + 2, -1);
+  for (size_t i = 1; i < decode->outputs().size(); ++i) aliases.push_back(static_cast<int64_t>(i));
+  const auto compile = [&](const Graph& graph, const std::vector<int64_t>& donated) {
+    return executor.compile(make_program(graph, executor.mesh(), executor.capabilities(), donated));
+  };
+  programs.prefill = compile(*prefill, {});
+  programs.decode = compile(*decode, aliases);
+  return programs;
 }
 
-std::vector<int32_t> Generator::run(std::vector<int32_t> prompt, const Sampling& sampling) {
-  require(!prompt.empty() && static_cast<int64_t>(prompt.size()) <= length_, "a prompt of {} tokens for a text of {}",
-          prompt.size(), length_);
+Generator::Generator(Executor& executor, GenerationPrograms programs, std::vector<Array> parameters)
+    : executor_(executor), programs_(std::move(programs)), parameters_(std::move(parameters)) {}
+
+std::vector<double> Generator::keep(std::vector<Array> results) {
+  std::vector<double> logits = to_host(results.at(0)).to_doubles();
+  results.erase(results.begin());
+  cache_ = std::move(results);
+  return logits;
+}
+
+std::vector<double> Generator::prefill(std::span<const int32_t> prompt) {
+  const auto size = static_cast<int64_t>(prompt.size());
+  require(0 < size && size <= programs_.prompt_length, "a prompt of {} tokens for a program of {}", size,
+          programs_.prompt_length);
+  HostTensor row(TensorType{DType::S32, {1, programs_.prompt_length}});
+  std::copy(prompt.begin(), prompt.end(), row.as<int32_t>().begin());
+  std::vector<Array> arguments = parameters_;
+  arguments.push_back(to_device(executor_.devices(), row, {}));
+  arguments.push_back(to_device(executor_.devices(), HostTensor::scalar(static_cast<int32_t>(size) - 1), {}));
+  cache_.clear();
+  known_ = size;
+  return keep(executor_.run(*programs_.prefill, std::move(arguments)));
+}
+
+std::vector<double> Generator::decode(int32_t token) {
+  require(0 < known_ && known_ < programs_.cache_length, "a token after {} in a cache of {}", known_,
+          programs_.cache_length);
+  std::vector<Array> arguments = parameters_;
+  arguments.push_back(to_device(executor_.devices(), HostTensor::of<int32_t>({1, 1}, {token}), {}));
+  arguments.push_back(to_device(executor_.devices(), HostTensor::scalar(static_cast<int32_t>(known_)), {}));
+  arguments.insert(arguments.end(), cache_.begin(), cache_.end());
+  ++known_;
+  return keep(executor_.run(*programs_.decode, std::move(arguments)));
+}
+
+GenerationSpeed Generator::run(std::span<const int32_t> prompt, int64_t tokens, const Sampling& sampling,
+                               const std::function<bool(int32_t)>& tell) {
+  GenerationSpeed speed{.prompt_tokens = static_cast<int64_t>(prompt.size())};
   std::mt19937_64 random(sampling.seed);
-  std::vector<int32_t> ids = std::move(prompt);
-  HostTensor row(TensorType{DType::S32, {1, length_}});
-  std::copy(ids.begin(), ids.end(), row.as<int32_t>().begin());
-  while (static_cast<int64_t>(ids.size()) < length_) {
-    std::vector<Array> arguments = parameters_;
-    arguments.push_back(to_device(executor_.devices(), row, {}));
-    arguments.push_back(positions_);
-    arguments.push_back(segments_);
-    arguments.push_back(to_device(executor_.devices(), HostTensor::scalar(static_cast<int32_t>(ids.size()) - 1), {}));
-    const HostTensor logits = to_host(executor_.run(*program_, std::move(arguments)).at(0));
-    const std::span<const float> all = logits.as<float>();
-    const size_t known = std::min(all.size(), static_cast<size_t>(sampling.vocab_size));
-    const int32_t next = sample(all.first(known), sampling.temperature, uniform(random));
-    if (next == sampling.end) break;
-    row.as<int32_t>()[ids.size()] = next;
-    ids.push_back(next);
+  const Clock::time_point begin = Clock::now();
+  std::vector<double> logits = prefill(prompt);
+  speed.prefill_seconds = seconds_since(begin);
+  for (int64_t told = 0; told < tokens;) {
+    const int32_t next = draw(candidates(logits, sampling), uniform(random));
+    if (std::find(sampling.ends.begin(), sampling.ends.end(), next) != sampling.ends.end()) break;
+    if (!tell(next) || ++told == tokens) break;
+    const Clock::time_point step = Clock::now();
+    logits = decode(next);
+    speed.decode_seconds += seconds_since(step);
+    ++speed.tokens;
   }
-  return ids;
+  return speed;
 }
 
 }  // namespace tethys

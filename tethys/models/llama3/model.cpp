@@ -35,20 +35,26 @@ Llama::Llama(const LlamaConfig& config)
   add(*output_);
 }
 
-Tensor Llama::hidden(const TokenRows& rows) {
+Tensor Llama::hidden(const TokenRows& rows, KvCache* cache) {
+  require(cache == nullptr || (!layer_options().scan && !layer_options().checkpoint), "a cache in layers of regions");
   const Tensor x_BSD = tok_embeddings_->forward(rows.tokens_BS);
-  const Sequence sequence{rows.positions_BS, rows.segments_BS, rotations(rope_, rows.positions_BS, x_BSD.dtype())};
+  const Sequence sequence{.positions_BS = rows.positions_BS,
+                          .segments_BS = rows.segments_BS,
+                          .rotations = rotations(rope_, rows.positions_BS, x_BSD.dtype())};
   const auto run = [&](size_t layer, const Tensor& x, const std::vector<Tensor>& constants) {
-    return layers_[layer]->forward(x, Sequence::unpack(constants));
+    Sequence block = Sequence::unpack(constants);
+    block.cache = cache;
+    block.layer = layer;
+    return layers_[layer]->forward(x, block);
   };
   return norm_->forward(run_layers(blocks(), x_BSD, sequence.pack(), layer_options(), run));
 }
 
 Tensor Llama::loss_sum(const TokenRows& rows, const Tensor& labels_BS) {
-  return output_->forward(hidden(rows), labels_BS);
+  return output_->forward(hidden(rows, nullptr), labels_BS);
 }
 
-Tensor Llama::logits(const TokenRows& rows) { return output_->logits(hidden(rows)); }
+Tensor Llama::project(const Tensor& hidden_BSD) { return output_->logits(hidden_BSD); }
 
 std::vector<Module*> Llama::blocks() {
   std::vector<Module*> result;

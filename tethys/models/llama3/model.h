@@ -25,13 +25,11 @@ class Llama : public LanguageModel {
  public:
   explicit Llama(const LlamaConfig& config);
   Tensor loss_sum(const TokenRows& rows, const Tensor& labels_BS) override;
-  Tensor logits(const TokenRows& rows) override;
+  Tensor hidden(const TokenRows& rows, KvCache* cache) override;
+  Tensor project(const Tensor& hidden_BSD) override;
   std::vector<Module*> blocks() override;
 
  private:
-  // What the output projection reads.
-  Tensor hidden(const TokenRows& rows);
-
   RotaryConfig rope_;
   std::unique_ptr<Embedding> tok_embeddings_;
   std::vector<std::unique_ptr<LlamaBlock>> layers_;
