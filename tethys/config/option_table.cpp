@@ -90,6 +90,8 @@ Options data_options() {
                        "may end in .gz or .zst"),
       text_list_option("data.mix", {},
                        "weights of several sources, \"NAME=WEIGHT\"; each glob of data.text is then \"NAME:GLOB\""),
+      bool_option("data.chats", false,
+                  "the JSON lines hold chats, lists of \"messages\", of which the assistant's answers are learnt"),
       text_option("data.text_field", "text", "member of a JSON line that is the document"),
       bool_option("data.skip_bad_lines", false, "pass over lines that hold no document, and count them"),
       text_option("data.tokenizer", "", "tokenizer.json that encodes the text"),

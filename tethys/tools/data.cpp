@@ -28,9 +28,20 @@ std::string tokens_of(int64_t tokens, int64_t documents) {
   return fmt::format("{:>15}  tokens in {}\n", with_commas(tokens), counted(documents, "document"));
 }
 
+int64_t learnt_tokens(const TokenStream& stream) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < stream.size(); ++i) count += stream.is_learnt(i) ? 1 : 0;
+  return count;
+}
+
 std::string source_of(const TrainingData& data) {
   std::string text = fmt::format("files      {:>15}\n", with_commas(data.files));
   text += "training   " + tokens_of(training_tokens(data), training_documents(data));
+  for (const TrainingSource& source : data.sources) {
+    if (!source.tokens.has_mask()) continue;
+    text += fmt::format("learnt     {:>15}  tokens, the answers{}\n", with_commas(learnt_tokens(source.tokens)),
+                        source.name.empty() ? "" : " of " + source.name);
+  }
   text += "held out   " + tokens_of(data.validation.size(), data.validation.documents());
   if (data.skipped_lines > 0) text += fmt::format("skipped    {:>15}  bad lines\n", with_commas(data.skipped_lines));
   return text;
@@ -63,6 +74,18 @@ std::string epochs_of(const Config& config, const TrainingData& data) {
   return text;
 }
 
+// The text of a chat, with what is learnt in brackets of its own.
+std::string bracketed(const Tokenizer& tokenizer, const TokenStream& stream, int64_t begin,
+                      const std::vector<uint32_t>& tokens) {
+  std::string text;
+  bool inside = false;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (stream.is_learnt(begin + static_cast<int64_t>(i)) != inside) text += (inside = !inside) ? "⟦" : "⟧";
+    text += tokenizer.token(static_cast<int32_t>(tokens[i]));
+  }
+  return inside ? text + "⟧" : text;
+}
+
 // As text, or as ids where there is no tokenizer.
 void show(std::ostream& out, const Config& config, const std::optional<Tokenizer>& tokenizer,
           const TrainingSource& source) {
@@ -73,7 +96,9 @@ void show(std::ostream& out, const Config& config, const std::optional<Tokenizer
     stream.copy(stream.document_begin(i), tokens);
     fmt::print(out, "\n{}{}document {}, {}{}\n", source.name, source.name.empty() ? "" : ": ", i,
                counted(size, "token"), size <= kMostShown ? "" : ", its beginning");
-    if (tokenizer) {
+    if (tokenizer && stream.has_mask()) {
+      fmt::print(out, "{}\n", bracketed(*tokenizer, stream, stream.document_begin(i), tokens));
+    } else if (tokenizer) {
       fmt::print(out, "{}\n", tokenizer->decode(std::vector<int32_t>(tokens.begin(), tokens.end())));
     } else {
       fmt::print(out, "{}\n", fmt::join(tokens, " "));
@@ -109,6 +134,7 @@ const Command kDataCommand{
     "print what a run would read: documents, tokens, epochs; needs no device",
     "  tethys data llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
     "  tethys data llama3_debugmodel --data.text corpus.jsonl.zst --data.text_field content --show 3 …\n"
+    "  tethys data llama3_debugmodel --data.text chats.jsonl --data.chats --show 3 …    what is learnt in ⟦ ⟧\n"
     "  tethys data llama3_debugmodel --data.text 'code:src/**/*.py,books:*.txt' --data.mix code=0.7,books=0.3 …\n"
     "  tethys data llama3_debugmodel --data.tokens tokens.npy\n\n"
     "The index of the text is built, if it is not there yet, and kept for the run.\n",

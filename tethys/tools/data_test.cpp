@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "tools/testing.h"
 
@@ -84,6 +85,37 @@ TEST_F(DataCommand, TellsOfEachSourceOfAMixAndRefusesOneThatDoesNotFit) {
   const Ended both = data({"--data.tokens", write("t.bin", "12"), "--data.mix", "few=1"});
   EXPECT_EQ(both.status, 2);
   EXPECT_THAT(both.output, HasSubstr("mixes the sources of data.text"));
+}
+
+// What a chat's tokens are, and which are learnt, is shown as it is trained on.
+TEST_F(DataCommand, ShowsOfChatsWhatIsLearnt) {
+  const std::string chats = (folder_ / "chats" / "tokenizer.json").string();
+  std::filesystem::create_directory(folder_ / "chats");
+  std::filesystem::copy_file(tokenizer(), chats);
+  write_file(folder_ / "chats" / "tokenizer_config.json",
+             R"({"added_tokens_decoder": {"257": {"content": "<|im_start|>", "special": true},
+                 "258": {"content": "<|im_end|>", "special": true}}})");
+  const std::string file =
+      write("a.jsonl", R"({"messages": [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "bc"}]})"
+                       "\n"
+                       R"({"messages": [{"role": "user", "content": "a?"}, {"role": "tool", "content": "bc"}]})"
+                       "\n");
+  const std::vector<std::string> flags = {"--data.text", file, "--data.chats", "--data.holdout", "0", "--show", "1"};
+  const std::vector<std::string> its = {"--data.tokenizer", chats};
+  EXPECT_THAT(data(flags + its).output, HasSubstr("a.jsonl: line 2 has a messages[1] of the role \"tool\""));
+  const Ended ended = data(flags + its + std::vector<std::string>{"--data.skip_bad_lines"});
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  // 1 + 4 + 1 + 2 + 1 + 1 for the question, 1 + 9 + 1 + 2 + 1 + 1 for the answer, of which 2 + 1 are learnt.
+  EXPECT_THAT(
+      ended.output,
+      AllOf(
+          ContainsRegex("training +25  tokens in 1 document\n"), ContainsRegex("learnt +3  tokens, the answers\n"),
+          ContainsRegex("skipped +1  bad lines\n"),
+          HasSubstr("document 0, 25 tokens\n<|im_start|>user\na?<|im_end|>\n<|im_start|>assistant\n⟦bc<|im_end|>⟧\n")));
+  EXPECT_THAT(data(flags + std::vector<std::string>{"--data.tokenizer", tokenizer()}).output,
+              HasSubstr("the tokenizer has no special tokens for chats"));
+  EXPECT_THAT(data({"--data.text", write("a.txt", "x"), "--data.chats", "--data.tokenizer", chats}).output,
+              HasSubstr("a.txt holds no chats: data.chats takes files of JSON lines"));
 }
 
 TEST_F(DataCommand, ReadsTokensOfTheTypeThatIsNamed) {

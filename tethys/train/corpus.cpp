@@ -46,7 +46,8 @@ Corpus corpus_of(const Config& config, const NamedSource& source, const std::str
   const std::string& folder = config.get_string("data.cache_dir");
   return {.files = source.files,
           .lines = {.text_field = config.get_string("data.text_field"),
-                    .skip_bad_lines = config.get_bool("data.skip_bad_lines")},
+                    .skip_bad_lines = config.get_bool("data.skip_bad_lines"),
+                    .chats = config.get_bool("data.chats")},
           .folder = folder.empty() ? cache_folder : folder,
           .name = source.name,
           .validation_share = config.get_float("data.holdout"),

@@ -33,14 +33,7 @@ std::unique_ptr<Graph> record_validation(const TrainingSetup& setup) {
 // The text that `steps` batches read; all of it if that is -1.
 TokenStream beginning(const TokenStream& text, const TrainingSetup& setup, int64_t steps) {
   const int64_t wanted = steps * setup.shape.rows * setup.shape.seq_len + 1;
-  if (steps == -1 || wanted >= text.size()) return text;
-  std::vector<uint32_t> tokens(static_cast<size_t>(wanted));
-  text.copy(0, tokens);
-  std::vector<uint64_t> starts;
-  for (uint64_t start : text.starts()) {
-    if (start < tokens.size()) starts.push_back(start);
-  }
-  return TokenStream::of(std::move(tokens), std::move(starts), text.name());
+  return steps == -1 || wanted >= text.size() ? text : text.first(wanted);
 }
 
 BatchSettings validation_batches(const TrainingSetup& setup) {

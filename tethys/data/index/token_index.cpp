@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "data/chat/chat_encoder.h"
 #include "data/parallel.h"
 #include "data/sources/text.h"
 #include "data/tokenizer/encoder.h"
@@ -23,7 +24,7 @@ namespace {
 using HashText = std::array<char, 32>;
 
 constexpr std::array<char, 8> kMagic = {'t', 'e', 't', 'h', 'y', 'i', 'd', 'x'};
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 // So much text is tokenised at a time, so that a corpus larger than memory can be indexed.
 constexpr int64_t kChunkBytes = 4 << 20;
 
@@ -34,7 +35,8 @@ struct Part {
 };
 
 // The end of the file, which holds: the training tokens, the validation tokens, zeros up to a multiple of 8, the starts
-// of the training documents and of the validation documents (u64, each from 0), and this.
+// of the training documents and of the validation documents (u64, each from 0), of chats the bits that say which
+// training and which validation tokens are learnt (u64 each), and this.
 struct Footer {
   HashText tokenizer_hash{};
   HashText sources_hash{};
@@ -42,6 +44,7 @@ struct Footer {
   double validation_share = 0;
   std::array<Part, 2> parts;  // training, validation
   uint64_t skipped_lines = 0;
+  uint64_t masked = 0;  // 1 of chats
   uint32_t token_bytes = 0;
   uint32_t version = kVersion;
   std::array<char, 8> magic = kMagic;
@@ -49,10 +52,12 @@ struct Footer {
   uint64_t tokens_size() const { return token_bytes * (parts[0].tokens + parts[1].tokens); }
   uint64_t starts_offset() const { return (tokens_size() + 7) / 8 * 8; }
   uint64_t file_size() const {
-    return starts_offset() + 8 * (parts[0].documents + parts[1].documents) + sizeof(Footer);
+    return starts_offset() + 8 * (parts[0].documents + parts[1].documents) +
+           8 * (mask_words(parts[0]) + mask_words(parts[1])) + sizeof(Footer);
   }
+  uint64_t mask_words(const Part& part) const { return masked * ((part.tokens + 63) / 64); }
 };
-static_assert(sizeof(Footer) == 176 && std::is_trivially_copyable_v<Footer>);
+static_assert(sizeof(Footer) == 184 && std::is_trivially_copyable_v<Footer>);
 
 HashText hash_text(const std::string& hex) {
   HashText text;
@@ -76,7 +81,7 @@ struct Document {
 // What of the options decides which documents the files hold: nothing, unless some are JSON lines.
 std::string key_of(const LineOptions& lines, const std::vector<std::string>& files) {
   if (std::none_of(files.begin(), files.end(), is_json_lines)) return "";
-  return fmt::format("\n{} {}", lines.skip_bad_lines ? "skip" : "all", lines.text_field);
+  return fmt::format("\n{} {}", lines.skip_bad_lines ? "skip" : "all", lines.chats ? "\n" : lines.text_field);
 }
 
 // Paths, sizes and times: enough to notice a change without reading a byte of text.
@@ -145,6 +150,44 @@ class BytesRead {
   int64_t total_ = 0, done_ = 0, told_ = 0;
 };
 
+// What a document becomes.
+struct Tokens {
+  std::vector<int32_t> ids;
+  std::vector<bool> learnt;  // of a chat
+};
+
+// Encodes documents, or chats, on one thread.
+class DocumentEncoder {
+ public:
+  DocumentEncoder(const Tokenizer& tokenizer, bool chats) : encoder_(tokenizer), end_(tokenizer.end_of_text()) {
+    if (chats) chats_.emplace(tokenizer);
+  }
+  Tokens encode(std::string_view text) {
+    Tokens tokens;
+    encoder_.encode_document(text, tokens.ids);
+    tokens.ids.push_back(end_);
+    return tokens;
+  }
+  // It ends as the template does.
+  Tokens encode(const Conversation& conversation) {
+    Tokens tokens;
+    chats_->encode(conversation, tokens.ids, tokens.learnt);
+    return tokens;
+  }
+
+ private:
+  Encoder encoder_;
+  int32_t end_;
+  std::optional<ChatEncoder> chats_;
+};
+
+// The text that stands for the document of a line; nothing if the line is skipped.
+std::optional<std::string> text_of_line(const Line& line, const std::string& path, const LineOptions& options) {
+  if (!options.chats) return document_in(line, path, options);
+  const std::optional<Conversation> conversation = conversation_in(line, path, options);
+  return conversation ? std::optional(canonical_text(*conversation)) : std::nullopt;
+}
+
 class Builder {
  public:
   Builder(const Tokenizer& tokenizer, const Corpus& corpus, const std::vector<std::string>& files,
@@ -158,10 +201,12 @@ class Builder {
     report(corpus_.progress, "tokenising", 0, static_cast<int64_t>(documents_.size()));
     for (size_t part = 0; part < 2; ++part) {
       footer.parts[part].documents = parts[part].size();
-      starts[part] = append_tokens(parts[part], static_cast<int>(footer.token_bytes), footer.parts[part]);
+      starts[part] =
+          append_tokens(parts[part], static_cast<int>(footer.token_bytes), footer.parts[part], learnt_[part]);
     }
     file_.write(bytes_of(std::vector<uint8_t>(footer.starts_offset() - footer.tokens_size())));
     for (const std::vector<uint64_t>& part : starts) append(bytes_of(part));
+    for (const std::vector<uint64_t>& part : learnt_) append(bytes_of(part));
     footer.skipped_lines = static_cast<uint64_t>(skipped_lines_);
     footer.fingerprint = hash_text(content_.hex());
     file_.write(std::as_bytes(std::span(&footer, 1)));
@@ -196,6 +241,10 @@ class Builder {
     const auto add = [&](const std::string& text, int64_t line) {
       if (!text.empty()) found.push_back({file, line, static_cast<int64_t>(text.size()), hash_text(hash_hex(text))});
     };
+    if (!is_json_lines(path) && corpus_.lines.chats) {
+      user_error("{} holds no chats: data.chats takes files of JSON lines, named .jsonl, .jsonl.gz or .jsonl.zst",
+                 path);
+    }
     if (!is_json_lines(path)) {
       const std::unique_ptr<ByteSource> source = open_bytes(path);
       add(read_all(*source), 0);
@@ -205,7 +254,7 @@ class Builder {
     int64_t skipped = 0, told = 0;
     JsonLines lines(path);
     for (Line line; lines.next(line);) {
-      const std::optional<std::string> text = document_in(line, path, corpus_.lines);
+      const std::optional<std::string> text = text_of_line(line, path, corpus_.lines);
       text ? add(*text, line.number) : void(++skipped);
       if (lines.position() > told) bytes.add(lines.position() - std::exchange(told, lines.position()));
     }
@@ -234,17 +283,20 @@ class Builder {
   }
 
   // Lines are read one after the other, and whole files and what is in a line by the threads.
-  std::string text_of(const Document& document, const Line& line) const {
+  Tokens tokens_of(const Document& document, const Line& line, DocumentEncoder& encoder) const {
     const std::string& path = files_[document.file];
-    std::string text = document.line == 0 ? read_text(path) : document_in(line, path, corpus_.lines).value_or("");
+    const std::string text =
+        document.line == 0 ? read_text(path) : text_of_line(line, path, corpus_.lines).value_or("");
     if (hash_text(hash_hex(text)) != document.hash) changed(document);
-    return text;
+    return corpus_.lines.chats ? encoder.encode(conversation_in(line, path, corpus_.lines).value())
+                               : encoder.encode(text);
   }
 
   // Tokenises the documents chunk by chunk and appends their tokens in order. Returns where each begins.
-  std::vector<uint64_t> append_tokens(const std::vector<Document>& documents, int token_bytes, Part& part) {
-    std::vector<Encoder> encoders(static_cast<size_t>(thread_count(corpus_.threads)), Encoder(tokenizer_));
-    int32_t end = tokenizer_.end_of_text();
+  std::vector<uint64_t> append_tokens(const std::vector<Document>& documents, int token_bytes, Part& part,
+                                      std::vector<uint64_t>& learnt) {
+    std::vector<DocumentEncoder> encoders(static_cast<size_t>(thread_count(corpus_.threads)),
+                                          DocumentEncoder(tokenizer_, corpus_.lines.chats));
     std::vector<uint64_t> starts;
     LineCursor cursor(files_);
     for (size_t begin = 0; begin < documents.size();) {
@@ -255,16 +307,16 @@ class Builder {
         if (documents[stop].line > 0 && !cursor.seek(documents[stop], line)) changed(documents[stop]);
         bytes += std::max(documents[stop].size, static_cast<int64_t>(line.text.size()));
       }
-      std::vector<std::vector<int32_t>> ids(stop - begin);
-      parallel_for(static_cast<int64_t>(ids.size()), corpus_.threads, [&](int worker, int64_t index) {
+      std::vector<Tokens> tokens(stop - begin);
+      parallel_for(static_cast<int64_t>(tokens.size()), corpus_.threads, [&](int worker, int64_t index) {
         const auto i = static_cast<size_t>(index);
-        encoders[static_cast<size_t>(worker)].encode_document(text_of(documents[begin + i], lines[i]), ids[i]);
-        ids[i].push_back(end);
+        tokens[i] = tokens_of(documents[begin + i], lines[i], encoders[static_cast<size_t>(worker)]);
       });
-      for (const std::vector<int32_t>& document : ids) {
+      for (const Tokens& document : tokens) {
         starts.push_back(part.tokens);
-        part.tokens += document.size();
-        append(document, token_bytes);
+        append_bits(document.learnt, part.tokens, learnt);
+        part.tokens += document.ids.size();
+        append(document.ids, token_bytes);
       }
       for (; begin < stop; ++begin) {
         part.text_bytes += static_cast<uint64_t>(documents[begin].size);
@@ -273,6 +325,13 @@ class Builder {
       report(corpus_.progress, "tokenising", done_, static_cast<int64_t>(documents_.size()));
     }
     return starts;
+  }
+
+  static void append_bits(const std::vector<bool>& bits, uint64_t at, std::vector<uint64_t>& words) {
+    for (const bool bit : bits) {
+      if (at % 64 == 0) words.push_back(0);
+      words.back() |= uint64_t{bit} << (at++ % 64);
+    }
   }
 
   void append(const std::vector<int32_t>& ids, int token_bytes) {
@@ -289,9 +348,10 @@ class Builder {
   const Corpus& corpus_;
   const std::vector<std::string>& files_;
   AtomicFile file_;
-  std::vector<Document> documents_;  // in the order of the files and their lines
+  std::vector<Document> documents_;              // in the order of the files and their lines
+  std::array<std::vector<uint64_t>, 2> learnt_;  // bits
   int64_t skipped_lines_ = 0;
-  Hasher content_;  // of tokens and starts
+  Hasher content_;  // of tokens, starts and bits
   int64_t done_ = 0;
 };
 
@@ -305,8 +365,9 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
   if (bytes.size() < sizeof footer) return std::nullopt;
   std::memcpy(&footer, bytes.last(sizeof footer).data(), sizeof footer);
   bool fits = footer.magic == kMagic && footer.version == kVersion && footer.token_bytes == expected.token_bytes &&
-              footer.tokenizer_hash == expected.tokenizer_hash && footer.sources_hash == expected.sources_hash &&
-              footer.validation_share == expected.validation_share && footer.file_size() == bytes.size();
+              footer.masked == expected.masked && footer.tokenizer_hash == expected.tokenizer_hash &&
+              footer.sources_hash == expected.sources_hash && footer.validation_share == expected.validation_share &&
+              footer.file_size() == bytes.size();
   if (!fits) return std::nullopt;
 
   TokenIndex index;
@@ -314,13 +375,17 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
   index.fingerprint.assign(footer.fingerprint.begin(), footer.fingerprint.end());
   const std::string of_source = source.empty() ? "" : " of " + source;
   size_t tokens_at = 0, starts_at = footer.starts_offset();
+  size_t masks_at = starts_at + 8 * (footer.parts[0].documents + footer.parts[1].documents);
   auto next_part = [&](const Part& part, std::string name) {
     std::span<const std::byte> tokens = bytes.subspan(tokens_at, footer.token_bytes * part.tokens);
     std::span<const std::byte> starts = bytes.subspan(starts_at, 8 * part.documents);
+    std::span<const std::byte> learnt = bytes.subspan(masks_at, 8 * footer.mask_words(part));
     tokens_at += tokens.size();
     starts_at += starts.size();
+    masks_at += learnt.size();
     return TokenStream::over(tokens, static_cast<int>(footer.token_bytes),
-                             {reinterpret_cast<const uint64_t*>(starts.data()), part.documents}, file, std::move(name));
+                             {reinterpret_cast<const uint64_t*>(starts.data()), part.documents}, file, std::move(name),
+                             {reinterpret_cast<const uint64_t*>(learnt.data()), footer.mask_words(part)});
   };
   index.training = next_part(footer.parts[0], "the training text" + of_source);
   index.validation = next_part(
@@ -338,12 +403,14 @@ TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus) {
     user_error("data.holdout, the share of documents kept for validation, is {}: expected at least 0 and less than 1",
                corpus.validation_share);
   }
+  if (corpus.lines.chats) const ChatEncoder fits(tokenizer);  // before any file is read
   std::vector<std::string> files = find_text_files(corpus.files);
   Footer footer;
   footer.token_bytes = static_cast<uint32_t>(token_bytes_for(tokenizer.vocab_size()));
   footer.tokenizer_hash = hash_text(tokenizer.hash());
   footer.sources_hash = hash_text(hash_sources(files, corpus.lines));
   footer.validation_share = corpus.validation_share;
+  footer.masked = corpus.lines.chats ? 1 : 0;
 
   // One file per tokenizer, set of patterns and field: a changed corpus replaces its index, another corpus does not.
   std::string what = tokenizer.hash();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <set>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -391,6 +392,49 @@ TEST_F(JsonLinesIndex, OfSkippedLinesOnlyIsRefused) {
   } catch (const UserError& error) {
     EXPECT_THAT(error.what(), HasSubstr("none holds text; 2 bad lines skipped"));
   }
+}
+
+// Several turns, more tokens than one word of the mask, in an order that survives threads and the way to the disk.
+TEST_F(JsonLinesIndex, KeepsOfChatsWhichTokensAreLearnt) {
+  const Tokenizer chat_tokenizer(learn_merges(
+      {{"the", 9}}, {.vocab_size = 260, .specials = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}, .progress = {}}));
+  std::string lines;
+  for (int i = 0; i < 30; ++i) {
+    lines += fmt::format(
+        R"({{"messages": [{{"role": "user", "content": "q{0}"}}, {{"role": "assistant", "content": "a{0}"}}, )"
+        R"({{"role": "user", "content": "the end?"}}, {{"role": "assistant", "content": "the end"}}]}})"
+        "\n",
+        i);
+  }
+  write("chats.jsonl", lines);
+  const auto open_chats = [&](int threads) {
+    return open_index(chat_tokenizer, {.files = {folder_ / "*.jsonl"},
+                                       .lines = {.text_field = "text", .skip_bad_lines = false, .chats = true},
+                                       .folder = (folder_ / fmt::format("cache{}", threads)).string(),
+                                       .validation_share = 0.2,
+                                       .threads = threads});
+  };
+  const TokenIndex index = open_chats(3);
+  EXPECT_EQ(index.training.documents(), 24);
+  EXPECT_EQ(index.validation.documents(), 6);
+  std::set<std::string> answers;
+  for (const TokenStream* stream : {&index.training, &index.validation}) {
+    ASSERT_TRUE(stream->has_mask());
+    for (int64_t document = 0; document < stream->documents(); ++document) {
+      std::string learnt;
+      for (int64_t i = stream->document_begin(document); i < stream->document_begin(document + 1); ++i) {
+        if (stream->is_learnt(i)) learnt += chat_tokenizer.token(static_cast<int32_t>((*stream)[i]));
+      }
+      answers.insert(learnt);
+    }
+  }
+  std::set<std::string> expected;
+  for (int i = 0; i < 30; ++i) expected.insert(fmt::format("a{}<|im_end|>the end<|im_end|>", i));
+  EXPECT_EQ(answers, expected);
+  EXPECT_FALSE(open_chats(3).built);
+  EXPECT_EQ(open_chats(1).fingerprint, index.fingerprint);
+  // The same lines, but as no chats, are another corpus.
+  EXPECT_THROW(open_lines({}, 2, 0, "*.jsonl"), UserError);
 }
 
 }  // namespace

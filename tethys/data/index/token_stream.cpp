@@ -16,17 +16,18 @@ int bytes_of(TokenType type) { return type == TokenType::U16 ? 2 : 4; }
 
 }  // namespace
 
-TokenStream TokenStream::of(std::vector<uint32_t> tokens, std::vector<uint64_t> starts, std::string name) {
+TokenStream TokenStream::of(std::vector<uint32_t> tokens, std::vector<uint64_t> starts, std::string name,
+                            std::vector<uint64_t> learnt) {
   struct Owned {
     std::vector<uint32_t> tokens;
-    std::vector<uint64_t> starts;
+    std::vector<uint64_t> starts, learnt;
   };
-  auto owned = std::make_shared<const Owned>(Owned{std::move(tokens), std::move(starts)});
-  return over(std::as_bytes(std::span(owned->tokens)), 4, owned->starts, owned, std::move(name));
+  auto owned = std::make_shared<const Owned>(Owned{std::move(tokens), std::move(starts), std::move(learnt)});
+  return over(std::as_bytes(std::span(owned->tokens)), 4, owned->starts, owned, std::move(name), owned->learnt);
 }
 
 TokenStream TokenStream::over(std::span<const std::byte> tokens, int token_bytes, std::span<const uint64_t> starts,
-                              std::shared_ptr<const void> owner, std::string name) {
+                              std::shared_ptr<const void> owner, std::string name, std::span<const uint64_t> learnt) {
   require(token_bytes == 2 || token_bytes == 4, "tokens of {} bytes", token_bytes);
   TokenStream stream;
   stream.tokens_ = tokens.data();
@@ -35,6 +36,9 @@ TokenStream TokenStream::over(std::span<const std::byte> tokens, int token_bytes
   stream.starts_ = starts;
   stream.owner_ = std::move(owner);
   stream.name_ = std::move(name);
+  stream.learnt_ = learnt;
+  require(learnt.empty() || learnt.size() == static_cast<size_t>(stream.size_ + 63) / 64,
+          "{} words of a mask of {} tokens", learnt.size(), stream.size_);
   return stream;
 }
 
@@ -68,6 +72,15 @@ int64_t TokenStream::document_of(int64_t position) const {
 
 int64_t TokenStream::document_begin(int64_t document) const {
   return document == documents() ? size_ : static_cast<int64_t>(starts_[static_cast<size_t>(document)]);
+}
+
+TokenStream TokenStream::first(int64_t tokens) const {
+  require(tokens >= 0 && tokens <= size_, "the first {} tokens of {}", tokens, size_);
+  TokenStream beginning = *this;
+  beginning.size_ = tokens;
+  const auto end = std::lower_bound(starts_.begin(), starts_.end(), static_cast<uint64_t>(tokens));
+  beginning.starts_ = starts_.first(static_cast<size_t>(end - starts_.begin()));
+  return beginning;
 }
 
 int token_bytes_for(int64_t vocab_size) { return vocab_size <= 65536 ? 2 : 4; }
@@ -110,12 +123,17 @@ TokenStream open_raw_tokens(const std::string& path, int64_t vocab_size, std::op
 
 double unigram_entropy(const TokenStream& stream) {
   std::unordered_map<uint32_t, int64_t> counts;
-  for (int64_t i = 0; i < stream.size(); ++i) ++counts[stream[i]];
+  int64_t learnt = 0;
+  for (int64_t i = 0; i < stream.size(); ++i) {
+    if (!stream.is_learnt(i)) continue;
+    ++counts[stream[i]];
+    ++learnt;
+  }
   std::vector<int64_t> sorted;  // so that the sum does not depend on the order in the map
   for (const auto& [token, count] : counts) sorted.push_back(count);
   std::sort(sorted.begin(), sorted.end());
   double entropy = 0;
-  auto total = static_cast<double>(stream.size());
+  const auto total = static_cast<double>(learnt);
   for (int64_t count : sorted) {
     double share = static_cast<double>(count) / total;
     entropy -= share * std::log(share);
@@ -138,14 +156,21 @@ TokenStream interleaved(const std::vector<TokenStream>& streams, std::string nam
   }
   std::stable_sort(order.begin(), order.end(), [](const Next& a, const Next& b) { return a.place < b.place; });
   std::vector<uint32_t> tokens;
-  std::vector<uint64_t> starts;
+  std::vector<uint64_t> starts, learnt;
   for (const Next& next : order) {
     const TokenStream& stream = streams[next.stream];
+    const int64_t begin = stream.document_begin(next.document);
     starts.push_back(tokens.size());
     tokens.resize(tokens.size() + static_cast<size_t>(stream.document_size(next.document)));
-    stream.copy(stream.document_begin(next.document), std::span(tokens).subspan(starts.back()));
+    stream.copy(begin, std::span(tokens).subspan(starts.back()));
+    learnt.resize((tokens.size() + 63) / 64);
+    for (size_t i = starts.back(); i < tokens.size(); ++i) {
+      learnt[i / 64] |= uint64_t{stream.is_learnt(begin + static_cast<int64_t>(i - starts.back()))} << (i % 64);
+    }
   }
-  return TokenStream::of(std::move(tokens), std::move(starts), std::move(name));
+  const bool masked = std::any_of(streams.begin(), streams.end(), [](const TokenStream& s) { return s.has_mask(); });
+  if (!masked) learnt.clear();
+  return TokenStream::of(std::move(tokens), std::move(starts), std::move(name), std::move(learnt));
 }
 
 }  // namespace tethys

@@ -126,5 +126,25 @@ TEST(TokenStream, InterleavedHoldsAllDocumentsAndSpreadsThem) {
   EXPECT_EQ(both.name(), "both");
 }
 
+TEST(TokenStream, InterleavedKeepsWhatIsLearnt) {
+  const TokenStream chats = TokenStream::of({10, 11, 12, 13}, {0, 2}, "chats", {0b1010});
+  const TokenStream text = TokenStream::of({20, 21}, {0}, "text");
+  const TokenStream both = interleaved({chats, text}, "both");
+  std::vector<std::pair<uint32_t, bool>> found;
+  for (int64_t i = 0; i < both.size(); ++i) found.emplace_back(both[i], both.is_learnt(i));
+  EXPECT_THAT(found, testing::ElementsAre(std::pair(10U, false), std::pair(11U, true), std::pair(20U, true),
+                                          std::pair(21U, true), std::pair(12U, false), std::pair(13U, true)));
+  EXPECT_DOUBLE_EQ(unigram_entropy(chats), std::log(2));
+}
+
+TEST(TokenStream, ItsBeginningHasTheDocumentsThatBeginThere) {
+  const TokenStream stream = TokenStream::of({10, 11, 1, 20, 1}, {0, 3}, "text");
+  EXPECT_EQ(stream.first(4).size(), 4);
+  EXPECT_EQ(stream.first(4).documents(), 2);
+  EXPECT_EQ(stream.first(3).documents(), 1);
+  EXPECT_EQ(stream.first(4)[3], 20);
+  EXPECT_EQ(stream.first(0).documents(), 0);
+}
+
 }  // namespace
 }  // namespace tethys

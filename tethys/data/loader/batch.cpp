@@ -34,7 +34,8 @@ void fill_row(const TokenStream& stream, int64_t begin, const RowView& row) {
     row.positions[i] = position++;
     row.segment_ids[i] = segment;
     bool document_ends = next_document < starts.size() && starts[next_document] == static_cast<uint64_t>(begin) + i + 1;
-    row.labels[i] = document_ends ? kIgnoredLabel : static_cast<int32_t>(window[i + 1]);
+    const bool counts = !document_ends && stream.is_learnt(begin + static_cast<int64_t>(i) + 1);
+    row.labels[i] = counts ? static_cast<int32_t>(window[i + 1]) : kIgnoredLabel;
     if (document_ends) {
       ++next_document;
       ++segment;

@@ -1,6 +1,7 @@
 // Batches: what one step reads. A row is a window of seq_len + 1 tokens, and the windows follow each other with stride
-// seq_len; ids are the first seq_len, labels the last. A label that begins another document is -100, and positions and
-// segment ids restart at each document within the row, so that nothing of one document reaches another.
+// seq_len; ids are the first seq_len, labels the last. A label that begins another document, or is not to be learnt, is
+// -100, and positions and segment ids restart at each document within the row, so that nothing of one document reaches
+// another.
 //
 // Step s reads rows s·G … s·G+G-1 of an endless list, G = accumulation · batch: a pure function of the stream, the
 // settings and s. Neither the number of ranks nor the steps before have a part in it; a rank takes its slice of it.

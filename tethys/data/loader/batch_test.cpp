@@ -56,6 +56,16 @@ TEST(Batch, CountsSegmentsAndPositionsWithinTheRow) {
   EXPECT_THAT(values(batch.labels), ElementsAre(11, 12, 1, -100, 1, -100, 31, 32, 33));
 }
 
+TEST(Batch, LabelsOnlyWhatIsLearnt) {
+  // Of the eleven tokens the answers 11, 12 and 31, 32 are learnt.
+  const TokenStream chats = TokenStream::of({10, 11, 12, 1, 20, 1, 30, 31, 32, 33, 1}, {0, 4, 6}, "chats", {0x186});
+  Batch batch = BatchMaker(chats, {.seq_len = 9, .order = RowOrder::InOrder}).make(0);
+  EXPECT_THAT(values(batch.tokens), ElementsAre(10, 11, 12, 1, 20, 1, 30, 31, 32));
+  EXPECT_THAT(values(batch.labels), ElementsAre(11, 12, -100, -100, -100, -100, 31, 32, -100));
+  EXPECT_THAT(values(BatchMaker(chats.first(8), {.seq_len = 7, .order = RowOrder::InOrder}).make(0).labels),
+              ElementsAre(11, 12, -100, -100, -100, -100, 31));
+}
+
 // The first tokens of all rows of a batch.
 std::vector<int32_t> row_begins(const Batch& batch) {
   std::vector<int32_t> begins;

@@ -23,6 +23,7 @@ namespace tethys {
 struct LineOptions {
   std::string text_field = "text";
   bool skip_bad_lines = false;
+  bool chats = false;  // a conversation (chat/conversation.h), and no text
 };
 
 // The longest line that is read, in bytes.

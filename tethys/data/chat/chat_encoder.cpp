@@ -1,0 +1,139 @@
+#include "data/chat/chat_encoder.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tethys {
+
+// A turn is spelt: before_role, the role, after_role, header_end, what is said, end_of_turn, after_turn. Of these
+// before_role, after_role and end_of_turn are special tokens, or empty.
+struct ChatFormat {
+  std::string_view begin;  // special token before the first turn, or empty
+  std::string_view before_role, after_role, header_end;
+  std::string_view end_of_turn, after_turn;
+  bool trims;  // white space around what is said
+};
+
+namespace {
+
+constexpr ChatFormat kFormats[] = {
+    {"<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "\n\n", "<|eot_id|>", "", true},
+    {"", "<|im_start|>", "", "\n", "<|im_end|>", "\n", false},
+};
+constexpr std::string_view kThought = "<think>", kThoughtEnd = "</think>";
+constexpr std::string_view kWhiteSpace = " \t\n\r\v\f";
+
+const ChatFormat* format_of(const Tokenizer& tokenizer) {
+  for (const ChatFormat& format : kFormats) {
+    const auto has = [&](std::string_view token) { return token.empty() || tokenizer.special(token); };
+    if (has(format.begin) && has(format.before_role) && has(format.after_role) && has(format.end_of_turn)) {
+      return &format;
+    }
+  }
+  return nullptr;
+}
+
+const ChatFormat& known_format(const Tokenizer& tokenizer) {
+  const ChatFormat* format = format_of(tokenizer);
+  if (format == nullptr) {
+    user_error(
+        "the tokenizer has no special tokens for chats: expected <|start_header_id|>, <|end_header_id|> and "
+        "<|eot_id|>, "
+        "as Llama 3 has, or <|im_start|> and <|im_end|>, as Qwen3 has, among its added_tokens");
+  }
+  return *format;
+}
+
+// Without what of `characters` stands at its front and back.
+std::string_view stripped(std::string_view text, std::string_view characters) {
+  const size_t begin = text.find_first_not_of(characters);
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(characters) + 1 - begin);
+}
+
+std::string_view without_first_newlines(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of('\n'), text.size()));
+}
+
+// What an answer says, and before it what was thought, if anything.
+struct Answer {
+  std::string_view thought, said;
+};
+
+Answer divide(std::string_view text) {
+  const size_t first = text.find(kThoughtEnd), last = text.rfind(kThoughtEnd);
+  if (first == std::string_view::npos) return {"", text};
+  std::string_view thought = text.substr(0, first);
+  const size_t begin = thought.rfind(kThought);
+  if (begin != std::string_view::npos) thought.remove_prefix(begin + kThought.size());
+  return {stripped(thought, "\n"), without_first_newlines(text.substr(last + kThoughtEnd.size()))};
+}
+
+}  // namespace
+
+bool has_chat_format(const Tokenizer& tokenizer) { return format_of(tokenizer) != nullptr; }
+
+ChatEncoder::ChatEncoder(const Tokenizer& tokenizer)
+    : tokenizer_(tokenizer),
+      format_(known_format(tokenizer)),
+      thinks_(tokenizer.special(kThought) && tokenizer.special(kThoughtEnd)),
+      encoder_(tokenizer) {}
+
+void ChatEncoder::token(std::string_view special, bool is_learnt) {
+  if (special.empty()) return;
+  ids_->push_back(tokenizer_.special(special).value());
+  learnt_->push_back(is_learnt);
+}
+
+void ChatEncoder::text(std::string_view text, bool is_learnt) {
+  encoder_.encode_document(text, *ids_);
+  learnt_->resize(ids_->size(), is_learnt);
+}
+
+// An answer is encoded apart from its header, as the model finds the header when it is to answer.
+void ChatEncoder::answer(const Message& message, bool is_after_the_last_question, bool is_last) {
+  const std::string_view whole = format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text);
+  if (!thinks_) return text(whole, true);
+  const Answer parts = divide(whole);
+  const bool has_thought = !parts.thought.empty();
+  // Thoughts before the last question are forgotten; an answer without one has an empty one, which is not learnt.
+  if (!is_after_the_last_question || !(is_last || has_thought)) return text(parts.said, true);
+  token(kThought, has_thought);
+  text("\n" + std::string(parts.thought) + "\n", has_thought);
+  token(kThoughtEnd, has_thought);
+  text("\n\n", has_thought);
+  text(without_first_newlines(parts.said), true);
+}
+
+void ChatEncoder::encode(const Conversation& conversation, std::vector<int32_t>& ids, std::vector<bool>& learnt) {
+  ids_ = &ids;
+  learnt_ = &learnt;
+  size_t last_question = conversation.size();  // none
+  for (size_t i = 0; i < conversation.size(); ++i) {
+    if (conversation[i].role == Role::User) last_question = i;
+  }
+  token(format_.begin, false);
+  for (size_t i = 0; i < conversation.size(); ++i) {
+    const Message& message = conversation[i];
+    const bool is_answer = message.role == Role::Assistant;
+    token(format_.before_role, false);
+    std::string header(name_of(message.role));
+    if (!format_.after_role.empty()) {
+      text(header, false);
+      token(format_.after_role, false);
+      header.clear();
+    }
+    header += format_.header_end;
+    if (is_answer) {
+      text(header, false);
+      answer(message, i > last_question, i + 1 == conversation.size());
+    } else {
+      header += format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text);
+      text(header, false);
+    }
+    token(format_.end_of_turn, is_answer);
+    text(format_.after_turn, false);
+  }
+}
+
+}  // namespace tethys
