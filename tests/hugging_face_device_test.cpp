@@ -4,13 +4,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/temporary_folder.h"
 #include "checkpoint/hugging_face.h"
 #include "config/recipe.h"
-#include "llama3_testing.h"
+#include "llama3_golden.h"
 #include "models/llama3/hf.h"
 #include "train/hugging_face.h"
 #include "train/hugging_face_config.h"
@@ -22,31 +21,9 @@ namespace {
 
 using nlohmann::json;
 
-const json& golden() {
-  static const json document = [] {
-    std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/hugging_face/golden.json");
-    return json::parse(file);
-  }();
-  return document;
-}
+const json& golden() { return golden_of("hugging_face"); }
 
-Config config_of_case(const json& golden_case) {
-  const json& m = golden_case.at("model");
-  const json& rope = m.at("rope");
-  return config_of({.dim = m.at("dim"),
-                    .layers = m.at("layers"),
-                    .heads = m.at("heads"),
-                    .kv_heads = m.at("kv_heads"),
-                    .ffn = m.at("ffn"),
-                    .vocab = m.at("vocab"),
-                    .tied = m.at("tied"),
-                    .norm_eps = m.at("norm_eps"),
-                    .theta = rope.at("theta"),
-                    .factor = rope.at("factor"),
-                    .low = rope.at("low"),
-                    .high = rope.at("high"),
-                    .original = rope.at("original")});
-}
+Config config_of_case(const json& golden_case) { return config_of(model_of(golden_case)); }
 
 struct Weight {
   std::string name;

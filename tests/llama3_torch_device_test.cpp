@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "llama3_testing.h"
+#include "llama3_golden.h"
 #include "optim/schedule.h"
 
 namespace tethys::llama3_testing {
@@ -16,31 +15,7 @@ using llama3_formula::kRows;
 using llama3_formula::kSeqLen;
 using nlohmann::json;
 
-const json& golden() {
-  static const json document = [] {
-    std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/llama3_torch/golden.json");
-    return json::parse(file);
-  }();
-  return document;
-}
-
-Model model_of(const json& golden_case) {
-  const json& m = golden_case.at("model");
-  const json& rope = m.at("rope");
-  return {.dim = m.at("dim"),
-          .layers = m.at("layers"),
-          .heads = m.at("heads"),
-          .kv_heads = m.at("kv_heads"),
-          .ffn = m.at("ffn"),
-          .vocab = m.at("vocab"),
-          .tied = m.at("tied"),
-          .norm_eps = m.at("norm_eps"),
-          .theta = rope.at("theta"),
-          .factor = rope.at("factor"),
-          .low = rope.at("low"),
-          .high = rope.at("high"),
-          .original = rope.at("original")};
-}
+const json& golden() { return golden_of("llama3_torch"); }
 
 // Relative, but for the losses and logits, of size 1 to 8.
 struct Tolerances {

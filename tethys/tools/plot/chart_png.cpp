@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tools/plot/chart.h"
+#include "tools/plot/frame.h"
 #include "tools/plot/image.h"
 
 namespace tethys {
@@ -14,16 +15,6 @@ constexpr int kLeft = 84, kRight = 24, kTop = 52, kBottom = 64;
 constexpr Color kPaper{255, 255, 255}, kGrid{232, 232, 232}, kAxis{120, 120, 120}, kInk{40, 40, 40};
 constexpr Color kColors[] = {{31, 119, 180}, {214, 69, 65}, {44, 140, 60}, {148, 103, 189}};
 constexpr Color kLevel{150, 150, 150};
-
-struct Frame {
-  ChartRange range;
-  double x(double value) const {
-    return kLeft + (value - range.x_low) / (range.x_high - range.x_low) * (kWidth - kLeft - kRight);
-  }
-  double y(double value) const {
-    return kHeight - kBottom - (value - range.y_low) / (range.y_high - range.y_low) * (kHeight - kTop - kBottom);
-  }
-};
 
 int text_width(const std::string& text) { return static_cast<int>(text.size()) * 12; }
 
@@ -61,7 +52,7 @@ void draw_series(Image& image, const Series& series, const Frame& frame, Color c
 
 void write_chart_png(const Path& path, const Chart& chart) {
   Image image(kWidth, kHeight, kPaper);
-  const Frame frame{range_of(chart)};
+  const Frame frame{range_of(chart), kLeft, kWidth - kRight, kTop, kHeight - kBottom};
   draw_axes(image, chart, frame);
   int legend = kTop + 14;
   const auto name = [&](const std::string& text, Color color) {

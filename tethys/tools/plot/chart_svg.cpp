@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "tools/plot/chart.h"
+#include "tools/plot/frame.h"
 
 namespace tethys {
 namespace {
@@ -9,16 +10,6 @@ namespace {
 constexpr double kWidth = 640, kHeight = 360;
 constexpr double kLeft = 64, kRight = 16, kTop = 34, kBottom = 44;
 constexpr size_t kColors = 8;
-
-struct Frame {
-  ChartRange range;
-  double x(double value) const {
-    return kLeft + (value - range.x_low) / (range.x_high - range.x_low) * (kWidth - kLeft - kRight);
-  }
-  double y(double value) const {
-    return kHeight - kBottom - (value - range.y_low) / (range.y_high - range.y_low) * (kHeight - kTop - kBottom);
-  }
-};
 
 std::string text(double x, double y, const char* anchor, std::string_view content) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(content));
@@ -78,7 +69,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string chart_svg(const Chart& chart) {
-  const Frame frame{range_of(chart)};
+  const Frame frame{range_of(chart), kLeft, kWidth - kRight, kTop, kHeight - kBottom};
   std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, kHeight,
                                 escaped(chart.title));
   svg += axes(chart, frame);

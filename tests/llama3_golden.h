@@ -1,0 +1,42 @@
+// What a peer computed with a small Llama 3: tests/golden/NAME/golden.json, and the model that a case of it is of.
+#pragma once
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "llama3_testing.h"
+
+namespace tethys::llama3_testing {
+
+// Read once.
+inline const nlohmann::json& golden_of(const std::string& name) {
+  static std::map<std::string, nlohmann::json> documents;
+  nlohmann::json& document = documents[name];
+  if (document.is_null()) {
+    std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/" + name + "/golden.json");
+    document = nlohmann::json::parse(file);
+  }
+  return document;
+}
+
+inline Model model_of(const nlohmann::json& golden_case) {
+  const nlohmann::json& m = golden_case.at("model");
+  const nlohmann::json& rope = m.at("rope");
+  return {.dim = m.at("dim"),
+          .layers = m.at("layers"),
+          .heads = m.at("heads"),
+          .kv_heads = m.at("kv_heads"),
+          .ffn = m.at("ffn"),
+          .vocab = m.at("vocab"),
+          .tied = m.at("tied"),
+          .norm_eps = m.at("norm_eps"),
+          .theta = rope.at("theta"),
+          .factor = rope.at("factor"),
+          .low = rope.at("low"),
+          .high = rope.at("high"),
+          .original = rope.at("original")};
+}
+
+}  // namespace tethys::llama3_testing
