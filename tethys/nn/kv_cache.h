@@ -3,7 +3,7 @@
 //
 //   KvCache cache = KvCache::made(1024, layers);            // a first call: the prompt
 //   Tensor hidden = model.hidden(rows, &cache);
-//   graph.set_outputs({hidden.value(), cache.layers[0].keys_BKTE.value(), …});
+//   graph.set_outputs({hidden.value(), cache.layers[0].keys_CET.value(), …});
 //
 // Place t of a cache is for position t of the one document that each row holds. Places not written to yet may hold
 // anything: no query stands after them.
@@ -15,10 +15,10 @@
 
 namespace tethys {
 
-// Of one layer; B rows, K key and value heads, T places, E head size. A head's places lie together, as products with
-// them read them.
+// Of one layer; C the key and value heads of all rows, T places, E head size. Both lie as the products with them read
+// them, so that a step writes its own row in place and moves nothing else.
 struct LayerCache {
-  Tensor keys_BKTE, values_BKTE;
+  Tensor keys_CET, values_CTE;
 };
 
 struct KvCache {

@@ -34,8 +34,8 @@ void set_results(Graph& graph, LanguageModel& model, const Tensor& hidden_BSD, c
   const Tensor last_D = take(reshape(hidden_BSD, {hidden_BSD.size(1), hidden_BSD.size(2)}), place);
   std::vector<Value> outputs = {reshape(model.project(reshape(last_D, {1, 1, -1})), {-1}).value()};
   for (const LayerCache& layer : cache.layers) {
-    outputs.push_back(layer.keys_BKTE.value());
-    outputs.push_back(layer.values_BKTE.value());
+    outputs.push_back(layer.keys_CET.value());
+    outputs.push_back(layer.values_CTE.value());
   }
   graph.set_outputs(outputs);
 }
@@ -63,9 +63,9 @@ std::unique_ptr<Graph> record_decode(const TrainingSetup& setup, int64_t length,
   KvCache cache = KvCache::made(length, layers);
   cache.place = place;
   for (size_t layer = 0; layer < layers; ++layer) {
-    const TensorType& type = prefill.type(prefill.outputs().at(1 + 2 * layer));
-    cache.layers[layer] = {graph->input(type, fmt::format("keys.{}", layer), Placement{}),
-                           graph->input(type, fmt::format("values.{}", layer), Placement{})};
+    const auto type = [&](size_t output) { return prefill.type(prefill.outputs().at(output)); };
+    cache.layers[layer] = {graph->input(type(1 + 2 * layer), fmt::format("keys.{}", layer), Placement{}),
+                           graph->input(type(2 + 2 * layer), fmt::format("values.{}", layer), Placement{})};
   }
   const Tensor hidden = setup.model->hidden({token, reshape(place, {1, 1}), splat(*graph, rows, 0)}, &cache);
   set_results(*graph, *setup.model, hidden, splat(*graph, {DType::S32, {}}, 0), cache);
