@@ -15,11 +15,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-const SmallCorpus& corpus() {
-  static const SmallCorpus shared;
-  return shared;
-}
-
 struct Sizes {
   int64_t dim = 32, layers = 2, heads = 4, kv_heads = 2, ffn = 48, vocab = 300;
   bool tied = false;
@@ -70,8 +65,6 @@ void make_run(const Path& folder, const Sizes& s) {
 Ended convert(const Path& from, const Path& to, std::vector<std::string> flags = {}) {
   return run_tethys(std::vector<std::string>{"convert", from.string(), "--output", to.string()} + flags);
 }
-
-void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
 
 std::map<std::string, std::string> files_in(const Path& folder) {
   std::map<std::string, std::string> files;

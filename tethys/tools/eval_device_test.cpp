@@ -13,15 +13,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using Flags = std::vector<std::string>;
 using Json = nlohmann::json;
-
-const SmallCorpus& corpus() {
-  static const SmallCorpus shared;
-  return shared;
-}
-
-void expect_done(const Ended& ended) { ASSERT_EQ(ended.status, 0) << ended.output; }
 
 Json evaluate(const Flags& flags) {
   TemporaryFolder folder;

@@ -9,15 +9,6 @@ namespace tethys {
 namespace {
 
 using testing::HasSubstr;
-using Flags = std::vector<std::string>;
-
-void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
-
-std::vector<std::array<double, 2>> curve_of(const Path& run) {
-  std::vector<std::array<double, 2>> curve;
-  for (const StepMetrics& m : read_metrics(run / "metrics.jsonl").steps) curve.push_back({m.loss, m.grad_norm});
-  return curve;
-}
 
 // A run of three steps, and the folder that it gives.
 class TrainedFolder : public testing::Test {

@@ -9,12 +9,6 @@ namespace tethys {
 namespace {
 
 using testing::HasSubstr;
-using Flags = std::vector<std::string>;
-
-const SmallCorpus& corpus() {
-  static const SmallCorpus shared;
-  return shared;
-}
 
 class Samples : public testing::TestWithParam<Flags> {};
 

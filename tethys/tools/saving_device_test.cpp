@@ -15,20 +15,8 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using Flags = std::vector<std::string>;
 
-const SmallCorpus& corpus() {
-  static const SmallCorpus shared;
-  return shared;
-}
-
-const Flags kFsdp4 = {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1"};
 const Flags kShort = {"--training.steps", "12"};
-
-void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
-
-Path checkpoint_of(const Path& run, int64_t step) { return run / fmt::format("checkpoint/step-{:08}", step); }
-std::string manifest_of(const Path& run, int64_t step) { return read_file(checkpoint_of(run, step) / "manifest.json"); }
 
 std::vector<double> losses_of(const Path& run) {
   std::vector<double> losses;

@@ -1,17 +1,21 @@
-// What the tests of this folder share: running the built program as a process of its own.
+// What the tests of this folder share: running the built program as a process of its own, and reading what a run left.
 #pragma once
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
+#include "train/metrics.h"
 
 namespace tethys {
 
@@ -78,7 +82,11 @@ class Process {
 
 inline Ended run_tethys(const std::vector<std::string>& arguments) { return Process(arguments).await(); }
 
-inline std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+inline void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
+
+using Flags = std::vector<std::string>;
+
+inline Flags operator+(Flags a, const Flags& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -151,5 +159,26 @@ class SmallCorpus {
  private:
   TemporaryFolder folder_;
 };
+
+inline const SmallCorpus& corpus() {
+  static const SmallCorpus shared;
+  return shared;
+}
+
+// Its steps on four devices.
+inline const Flags kFsdp4 = {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1"};
+
+inline Path checkpoint_of(const Path& run, int64_t step) { return run / fmt::format("checkpoint/step-{:08}", step); }
+
+inline std::string manifest_of(const Path& run, int64_t step) {
+  return read_file(checkpoint_of(run, step) / "manifest.json");
+}
+
+// Loss and norm of each step, to the last bit.
+inline std::vector<std::array<double, 2>> curve_of(const Path& run) {
+  std::vector<std::array<double, 2>> curve;
+  for (const StepMetrics& m : read_metrics(run / "metrics.jsonl").steps) curve.push_back({m.loss, m.grad_norm});
+  return curve;
+}
 
 }  // namespace tethys

@@ -14,29 +14,8 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using Flags = std::vector<std::string>;
 
-const SmallCorpus& corpus() {
-  static const SmallCorpus shared;
-  return shared;
-}
-
-const Flags kFsdp4 = {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1"};
-
-std::string manifest_of(const Path& run, int64_t step) {
-  return read_file(run / fmt::format("checkpoint/step-{:08}/manifest.json", step));
-}
-
-bool has_checkpoint(const Path& run, int64_t step) {
-  return std::filesystem::exists(run / fmt::format("checkpoint/step-{:08}", step));
-}
-
-// Loss and norm of each step, to the last bit.
-std::vector<std::array<double, 2>> curve_of(const Path& run) {
-  std::vector<std::array<double, 2>> curve;
-  for (const StepMetrics& m : read_metrics(run / "metrics.jsonl").steps) curve.push_back({m.loss, m.grad_norm});
-  return curve;
-}
+bool has_checkpoint(const Path& run, int64_t step) { return std::filesystem::exists(checkpoint_of(run, step)); }
 
 template <typename Condition>
 bool wait_until(Process& process, Condition&& condition) {
@@ -46,8 +25,6 @@ bool wait_until(Process& process, Condition&& condition) {
   }
   return condition();
 }
-
-void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
 
 // Rows long enough that 20 steps take a while.
 const Flags kSlower = {"--training.seq_len", "128", "--checkpoint.interval", "20"};
