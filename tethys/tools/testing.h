@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,7 +81,10 @@ class Process {
 
 inline Ended run_tethys(const std::vector<std::string>& arguments) { return Process(arguments).await(); }
 
-inline void expect_done(const Ended& ended) { EXPECT_EQ(ended.status, 0) << ended.output; }
+// A failure of the test if the program did not end well.
+inline void expect_done(const Ended& ended) {
+  require(ended.status == 0, "exit status {}: {}", ended.status, ended.output);
+}
 
 using Flags = std::vector<std::string>;
 
