@@ -146,8 +146,26 @@ void sync_directory(const Path& path) {
   if (disk::flush_folder(folder.get(), path) != 0 && errno != EINVAL) fail("flush the folder", path);
 }
 
+namespace {
+
+// A link is written through. A device or a pipe must not become a file, which root could make of it.
+Path written_path(const Path& path) {
+  std::error_code ignored;
+  Path real = std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path, ignored) : path;
+  const auto type = std::filesystem::status(real, ignored).type();
+  using enum std::filesystem::file_type;
+  if (type == character || type == block || type == fifo || type == socket) {
+    user_error("cannot write {}: it is no regular file; name another", path.string());
+  }
+  return real.empty() ? path : real;
+}
+
+}  // namespace
+
 AtomicFile::AtomicFile(Path path)
-    : path_(std::move(path)), temporary_(temporary_name(path_)), file_(create_file(temporary_, O_WRONLY | O_TRUNC)) {}
+    : path_(written_path(path)),
+      temporary_(temporary_name(path_)),
+      file_(create_file(temporary_, O_WRONLY | O_TRUNC)) {}
 
 AtomicFile::~AtomicFile() {
   if (file_.get() >= 0) disk::remove_file(temporary_);

@@ -178,5 +178,17 @@ TEST(FolderLock, GoesWhenItsProcessIsKilled) {
   ::close(ready[1]);
 }
 
+TEST(WriteFile, GoesThroughALinkAndLeavesADeviceOrPipeAlone) {
+  TemporaryFolder folder;
+  write_file(folder / "file", "old");
+  std::filesystem::create_symlink("file", folder / "link");
+  write_file(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(folder / "file"), "new");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file(folder / "pipe", "x"), UserError);
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
+}
+
 }  // namespace
 }  // namespace tethys

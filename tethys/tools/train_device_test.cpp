@@ -137,6 +137,23 @@ INSTANTIATE_TEST_SUITE_P(Graphs, NotFinite,
                          testing::Values(Flags{}, Flags{"--graph.scan_layers", "--graph.remat", "full"} + kFsdp4 +
                                                       Flags{"--training.global_batch_size", "8"}));
 
+// The loss of the step is finite still, and the update is not.
+TEST(Train, AnUpdateThatOverflowsIsNotSavedInPlaceOfTheLastGoodCheckpoint) {
+  TemporaryFolder folder;
+  const Flags train = corpus().train(folder / "run") + Flags{"--checkpoint.keep_latest_k", "1", "--training.steps"};
+  expect_done(run_tethys(train + Flags{"2"}));
+  const std::string manifest = manifest_of(folder / "run", 2);
+  for (const char* mode : {"async", "none"}) {
+    const Ended ended =
+        run_tethys(train + Flags{"3", "--resume", "--optimizer.lr", "1e300", "--checkpoint.async_mode", mode});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.output, HasSubstr("holds values that are not finite: that step is not saved"));
+    EXPECT_FALSE(has_checkpoint(folder / "run", 3));
+    EXPECT_EQ(manifest_of(folder / "run", 2), manifest);
+  }
+  expect_done(run_tethys(train + Flags{"3", "--resume"}));
+}
+
 TEST(Train, AFolderOfARunIsRefusedAndResumingAFinishedRunDoesNothing) {
   TemporaryFolder folder;
   const Flags train = corpus().train(folder / "run") + Flags{"--training.steps", "2"};

@@ -456,6 +456,7 @@ void Trainer::save(int64_t done) {
                                                  : pieces_of(state_, setup_, copies);
   const TrainState at{
       .step = done, .fingerprint = fingerprint(), .seed = seed_, .data_position = done * setup_.rows_per_step()};
+  pieces = finite_only(std::move(pieces), done);
   save_.start([this, at, pieces = std::move(pieces), keep = config_.get_int("checkpoint.keep_latest_k")] {
     checkpoints_.save(at, pieces, keep);
   });

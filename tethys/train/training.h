@@ -9,21 +9,15 @@
 #include <functional>
 #include <string>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "data/progress.h"
 #include "runtime/watchdog.h"
+#include "train/finite.h"
 #include "train/machine.h"
 
 namespace tethys {
 
 class Config;
-
-// A loss or gradient norm that is not finite. The state is that before the step.
-class NotFiniteError : public Error {
- public:
-  using Error::Error;
-};
 
 struct TrainingOptions {
   Path output;  // the run's folder
