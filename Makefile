@@ -1,6 +1,6 @@
 # The bare call lists the targets. Every target that needs it runs the set-up first, which does nothing when all is there.
 .DEFAULT_GOAL := help
-.PHONY: help setup build train test test-quick soak bench fmt lint tidy asan golden docs
+.PHONY: help setup build train test test-quick soak fuzz bench fmt lint tidy asan golden docs
 MAKEFLAGS += --no-print-directory
 RELEASE := build/release
 
@@ -28,6 +28,11 @@ test-quick: setup ## the tests that need no plugin
 soak: setup ## kill a training run at every operation of a save and at 200 random moments; minutes
 	@scripts/build release soak
 	@$(RELEASE)/soak .deps/plugins/default.so
+
+fuzz: setup ## fuzz the parsers, SECONDS (600) each, and find the bugs planted in them; installs clang
+	@scripts/setup_clang
+	@scripts/build fuzz fuzz_targets
+	@scripts/fuzz build/fuzz $(SECONDS)
 
 asan: setup ## the tests that need no plugin, under AddressSanitizer and UBSan
 	@scripts/build asan quick_tests

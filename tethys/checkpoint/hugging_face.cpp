@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/planted_bug.h"
 #include "checkpoint/json.h"
 #include "checkpoint/window.h"
 
@@ -107,7 +108,7 @@ Manifest read_hugging_face(const Path& folder) {
   for (const auto& [tensor, file] : index) {
     const auto found = manifest.tensors.find(tensor);
     const std::string there = found == manifest.tensors.end() ? "in no file" : found->second.pieces[0].file;
-    if (there == file) continue;
+    if (there == file || kPlantedBug) continue;
     user_error("{}: tensor \"{}\" should be in {}, and is {}{}", (folder / kIndex).string(), tensor, file,
                found == manifest.tensors.end() ? "" : "in ", there);
   }

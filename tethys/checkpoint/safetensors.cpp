@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/planted_bug.h"
 #include "checkpoint/hashed_file.h"
 #include "checkpoint/json.h"
 #include "checkpoint/window.h"
@@ -136,7 +137,7 @@ SafetensorsFile::SafetensorsFile(MappedFile mapped, const Path& path) : file_(st
   std::sort(entries_.begin(), entries_.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
-  check_contiguous(entries_, data_.size(), file);
+  if (!kPlantedBug) check_contiguous(entries_, data_.size(), file);
   for (size_t i = 0; i < entries_.size(); ++i) by_name_[entries_[i].name] = i;
 }
 

@@ -47,6 +47,13 @@ TEST(Recipe, SetsValuesOfEveryTypeWithFileAndLine) {
   EXPECT_EQ(config.origin("training.seq_len").place, "default");
 }
 
+// Of these letters the parser's tables say that they cannot be.
+TEST(Recipe, ALetterOfAnotherAlphabetIsNoValue) {
+  for (const char* letter : {"\xC2\xA1", "\xC3\xA9", "\xCF\x9E", "\xD2\x99"}) {
+    EXPECT_THAT(refusal("[training]\nsteps = " + std::string(letter) + "\n"), testing::StartsWith("r.toml:2:9: "));
+  }
+}
+
 TEST(Recipe, BuildsOnAnotherByNameOrByPathFromItsOwnFolder) {
   const RecipeFolder folder;
   folder.write("one.toml", "[training]\nsteps = 1\nseq_len = 11\nlocal_batch_size = 111\n");

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json_message.h"
+#include "base/planted_bug.h"
 
 namespace tethys {
 namespace {
@@ -116,7 +117,7 @@ bool JsonLines::next_of_any_kind(Line& line) {
     if (left_.empty()) return any;
     const size_t end = left_.find('\n');
     const std::string_view part = left_.substr(0, end);
-    const size_t room = longest_ - line.text.size();
+    const size_t room = kPlantedBug ? part.size() : longest_ - line.text.size();
     line.too_long = line.too_long || part.size() > room;
     line.text.append(part.substr(0, room));
     left_.remove_prefix(end == std::string_view::npos ? left_.size() : end + 1);

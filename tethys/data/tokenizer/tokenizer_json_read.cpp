@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/planted_bug.h"
 #include "data/tokenizer/byte_level.h"
 #include "data/tokenizer/json_part.h"
 #include "data/tokenizer/token_table.h"
@@ -136,7 +137,7 @@ void read_vocab(Bpe& bpe, const JsonPart& vocab, const AddedIds& added) {
   size_t size = vocab.value().size();
   bpe.tokens.resize(size);
   for (const auto& [text, id] : vocab.value().items()) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= size) {
+    if (!id.is_number_unsigned() || (id.get<uint64_t>() >= size && !kPlantedBug)) {
       vocab.invalid(
           fmt::format("the token \"{}\" has the id {}; expected 0 to {}, each once", text, id.dump(), size - 1));
     }
