@@ -6,7 +6,7 @@
 namespace tethys {
 namespace {
 
-// A folder with two files of one tensor each, "a" and "b", and a third beside the folder.
+// A folder with a file of one tensor for each digit, tensor "1" in 1.safetensors, and one more beside the folder.
 const Path& folder_of_shards() {
   static const Path folder = [] {
     const Path made = fuzz_folder() / "model";
@@ -14,9 +14,10 @@ const Path& folder_of_shards() {
     const auto shard = [](const Path& path, const std::string& name) {
       write_safetensors(path, {{name, {DType::U8, {1}}, [](std::span<std::byte> bytes) { bytes[0] = {}; }}});
     };
-    shard(made / "1.safetensors", "a");
-    shard(made / "2.safetensors", "b");
-    shard(fuzz_folder() / "1.safetensors", "a");
+    for (const char digit : std::string_view("0123456789")) {
+      shard(made / (std::string(1, digit) + ".safetensors"), std::string(1, digit));
+    }
+    shard(fuzz_folder() / "1.safetensors", "1");
     return made;
   }();
   return folder;

@@ -72,7 +72,7 @@ SafetensorsEntry parse_entry(const std::string& name, const nlohmann::json& valu
   entry.end = static_cast<uint64_t>(offsets[1]);
   const std::optional<int64_t> bytes = checked_bytes(entry.type.dtype, entry.type.dims);
   if (!bytes) user_error("{}: the size of {} overflows", where, to_string(entry.type));
-  if (entry.end - entry.begin != static_cast<uint64_t>(*bytes)) {
+  if (entry.end - entry.begin != static_cast<uint64_t>(*bytes) && !kPlantedBug) {
     user_error("{}: {} takes {} bytes, but data_offsets {} hold {}", where, to_string(entry.type), *bytes,
                to_string(offsets), offsets[1] - offsets[0]);
   }
@@ -137,7 +137,7 @@ SafetensorsFile::SafetensorsFile(MappedFile mapped, const Path& path) : file_(st
   std::sort(entries_.begin(), entries_.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
-  if (!kPlantedBug) check_contiguous(entries_, data_.size(), file);
+  check_contiguous(entries_, data_.size(), file);
   for (size_t i = 0; i < entries_.size(); ++i) by_name_[entries_[i].name] = i;
 }
 
