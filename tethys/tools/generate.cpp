@@ -1,7 +1,6 @@
 // tethys generate: text from a checkpoint.
 #include <fmt/format.h>
 
-#include <limits>
 #include <ostream>
 
 #include "base/error.h"
@@ -10,10 +9,10 @@
 #include "config/recipe.h"
 #include "data/tokenizer/text_stream.h"
 #include "data/tokenizer/tokenizer.h"
-#include "runtime/host_memory.h"
 #include "tools/commands.h"
 #include "tools/locations.h"
 #include "train/corpus.h"
+#include "train/fit.h"
 #include "train/generation.h"
 #include "train/generation_fit.h"
 #include "train/run_folder.h"
@@ -57,27 +56,20 @@ Path load_model(Invocation& invocation) {
   return find_checkpoint_of(checkpoint);
 }
 
+constexpr const char* kPlace = "tethys generate";
+
 const char* dtype_option(DType dtype) {
   if (dtype == DType::F64) return "float64";
   return dtype == DType::BF16 ? "bfloat16" : "float32";
 }
 
-// However the model was trained, here it runs on one device, layer by layer, and keeps no wider weights than it
-// computes with.
-void take_one_device(Config& config) {
-  const Origin origin{Origin::Source::Flag, "tethys generate"};
-  for (const char* degree :
-       {"data_parallel_replicate_degree", "data_parallel_shard_degree", "tensor_parallel_degree"}) {
-    config.set(std::string("parallelism.") + degree, int64_t{1}, origin);
-  }
-  config.set("device.count", int64_t{1}, origin);
-  config.set("training.seq_len", int64_t{1}, origin);  // the length of rows says nothing here
-  config.set("graph.mode", std::string("graph"), origin);
-  config.set("graph.scan_layers", false, origin);
-  config.set("graph.remat", std::string("none"), origin);
+// No wider weights are kept than the model computes with.
+void take_compute_dtype(Config& config) {
+  const Origin origin{Origin::Source::Flag, kPlace};
   const std::string compute = dtype_option(precision_of(config).compute);
   config.set("training.dtype", compute, origin);
   config.set("training.mixed_precision_param", compute, origin);
+  config.set("training.seq_len", int64_t{1}, origin);  // the length of rows says nothing here
 }
 
 std::string read_prompt(const Config& config) {
@@ -99,12 +91,7 @@ void check_stops(const Config& config) {
 std::vector<int32_t> encode_prompt(const Config& config, const Tokenizer& tokenizer, const std::string& text) {
   std::vector<int32_t> prompt = tokenizer.encode(text);
   if (prompt.empty()) user_error("there is no text to go on from: give --prompt TEXT or --prompt_file FILE");
-  const int64_t length = config.get_int("length"), context = config.get_int("model.context_length");
-  const auto size = static_cast<int64_t>(prompt.size());
-  if (size > context || length > context - size) {
-    user_error("the prompt's {} and {} are more than the model takes: {}", counted(size, "token"),
-               config.cite("length"), config.cite("model.context_length"));
-  }
+  require_context(config, static_cast<int64_t>(prompt.size()), "length");
   return prompt;
 }
 
@@ -156,9 +143,7 @@ void generate(const Config& config, Invocation& invocation, const Path& path, co
   const MachineOptions options = machine_options(config, invocation.surroundings);
   const Machine machine = open_machine(config, options);
   const TrainingSetup setup = set_up(config, machine.devices);
-  // Devices that are none of their own share the machine's memory; others say themselves what does not fit.
-  const int64_t memory =
-      config.get_string("device.platform") == "cpu" ? physical_memory() : std::numeric_limits<int64_t>::max();
+  const int64_t memory = memory_of_devices(config);
   check_parameters_fit(setup, memory, config);
   const auto executor = make_executor(config, machine, setup.mesh, options);
   const GenerationPrograms programs = compile_generation(*executor, setup, static_cast<int64_t>(prompt.size()), length);
@@ -179,7 +164,8 @@ int run(Invocation& invocation) {
   check_stops(config);
   const std::string text = read_prompt(config);
   const Path path = load_model(invocation);
-  take_one_device(config);
+  take_one_device(config, kPlace);
+  take_compute_dtype(config);
   check_config(config);
   if (config.get_string("data.tokenizer").empty()) {
     user_error("the run names no tokenizer; give --data.tokenizer FILE");

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "base/number.h"
 #include "config/config.h"
+#include "runtime/host_memory.h"
 
 namespace tethys {
 namespace {
@@ -11,6 +14,11 @@ namespace {
 double gib(double bytes) { return bytes / (1 << 30); }
 
 }  // namespace
+
+int64_t memory_of_devices(const Config& config) {
+  const bool cpu = config.get_string("device.platform") == "cpu";
+  return cpu ? physical_memory() : std::numeric_limits<int64_t>::max();
+}
 
 double state_bytes(const TrainingSetup& setup) {
   int64_t elements = 0;

@@ -1,8 +1,8 @@
 // Whether a run fits into the memory of the machine that its virtual devices share. A device with memory of its own
 // says so itself; on a CPU the system would let the run begin, and kill it or swap for ever.
 //
-//   check_state_fits(setup, physical_memory(), config);      // before anything is made
-//   check_step_fits(*runner.memory(), setup, physical_memory(), config);
+//   check_state_fits(setup, memory_of_devices(config), config);      // before anything is made
+//   check_step_fits(*runner.memory(), setup, memory_of_devices(config), config);
 #pragma once
 
 #include "base/error.h"
@@ -15,6 +15,9 @@ class DoesNotFitError : public Error {
  public:
   using Error::Error;
 };
+
+// Of the memory that the devices share; those of other platforms know their own, and nothing is too large here.
+int64_t memory_of_devices(const Config& config);
 
 // Bytes of parameters and optimizer state on all devices; more than 64 bits count, of the largest models on many.
 double state_bytes(const TrainingSetup& setup);

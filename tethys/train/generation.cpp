@@ -4,6 +4,9 @@
 #include <bit>
 #include <chrono>
 
+#include "base/error.h"
+#include "base/number.h"
+#include "config/config.h"
 #include "ops/shape/splat.h"
 
 namespace tethys {
@@ -75,6 +78,26 @@ std::unique_ptr<Graph> record_decode(const TrainingSetup& setup, int64_t length,
 }  // namespace
 
 int64_t GenerationPrograms::bytes() const { return std::max(prefill->memory().total(), decode->memory().total()); }
+
+void take_one_device(Config& config, const std::string& place) {
+  const Origin origin{Origin::Source::Flag, place};
+  for (const char* degree :
+       {"data_parallel_replicate_degree", "data_parallel_shard_degree", "tensor_parallel_degree"}) {
+    config.set(std::string("parallelism.") + degree, int64_t{1}, origin);
+  }
+  config.set("training.global_batch_size", int64_t{-1}, origin);
+  config.set("device.count", int64_t{1}, origin);
+  config.set("graph.mode", std::string("graph"), origin);
+  config.set("graph.scan_layers", false, origin);
+  config.set("graph.remat", std::string("none"), origin);
+}
+
+void require_context(const Config& config, int64_t prompt, const std::string& length_option) {
+  const int64_t length = config.get_int(length_option), context = config.get_int("model.context_length");
+  if (prompt <= context && length <= context - prompt) return;
+  user_error("the prompt's {} and {} are more than the model takes: {}", counted(prompt, "token"),
+             config.cite(length_option), config.cite("model.context_length"));
+}
 
 GenerationPrograms compile_generation(Executor& executor, const TrainingSetup& setup, int64_t prompt, int64_t length) {
   require(executor.mesh() == Mesh(), "generation on a mesh of {}", to_string(executor.mesh()));

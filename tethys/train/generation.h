@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "train/sampling.h"
@@ -30,6 +31,12 @@ struct GenerationPrograms {
   // The most that one device holds at a time.
   int64_t bytes() const;
 };
+
+// However a model was trained, text is made on one device, layer by layer. `place` is what asks for it.
+void take_one_device(Config& config, const std::string& place);
+
+// UserError if `prompt` tokens and as many more as the option says are more than the model takes.
+void require_context(const Config& config, int64_t prompt, const std::string& length_option);
 
 // For prompts of up to `prompt` tokens and texts of up to `length`, the prompt's included.
 GenerationPrograms compile_generation(Executor& executor, const TrainingSetup& setup, int64_t prompt, int64_t length);

@@ -3,28 +3,11 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/number.h"
 #include "config/config.h"
 #include "train/corpus.h"
 
 namespace tethys {
 namespace {
-
-// However the model is trained, here it runs on one device, layer by layer.
-Config on_one_device(const Config& config) {
-  const Origin origin{Origin::Source::Flag, "metrics.sample_freq"};
-  Config one = config;
-  for (const char* degree :
-       {"data_parallel_replicate_degree", "data_parallel_shard_degree", "tensor_parallel_degree"}) {
-    one.set(std::string("parallelism.") + degree, int64_t{1}, origin);
-  }
-  one.set("training.global_batch_size", int64_t{-1}, origin);
-  one.set("device.count", int64_t{1}, origin);
-  one.set("graph.mode", std::string("graph"), origin);
-  one.set("graph.scan_layers", false, origin);
-  one.set("graph.remat", std::string("none"), origin);
-  return one;
-}
 
 // No text is the beginning of one: what follows the end of another.
 std::vector<int32_t> ids_of(const Tokenizer& tokenizer, const std::string& prompt) {
@@ -60,14 +43,11 @@ void TextSampler::check(const Config& config) {
   }
   const Tokenizer tokenizer = load_tokenizer(config);
   const auto prompt = static_cast<int64_t>(ids_of(tokenizer, config.get_string("metrics.sample_prompt")).size());
-  if (prompt + config.get_int("metrics.sample_length") > config.get_int("model.context_length")) {
-    user_error("the {} of metrics.sample_prompt and {} are more than the model takes: {}", counted(prompt, "token"),
-               config.cite("metrics.sample_length"), config.cite("model.context_length"));
-  }
+  require_context(config, prompt, "metrics.sample_length");
 }
 
 TextSampler::TextSampler(const Config& config, const Machine& machine, const MachineOptions& options)
-    : tokenizer_((check(config), load_tokenizer(config))),
+    : tokenizer_(load_tokenizer(config)),
       prompt_(config.get_string("metrics.sample_prompt")),
       ids_(ids_of(tokenizer_, prompt_)),
       tokens_(config.get_int("metrics.sample_length")),
@@ -75,7 +55,8 @@ TextSampler::TextSampler(const Config& config, const Machine& machine, const Mac
                 .seed = static_cast<uint64_t>(config.get_int("debug.seed")),
                 .ends = tokenizer_.stops(),
                 .vocab_size = tokenizer_.vocab_size()} {
-  const Config one = on_one_device(config);
+  Config one = config;
+  take_one_device(one, "metrics.sample_freq");
   setup_ = set_up(one, 1);
   executor_ = make_executor(one, machine, setup_.mesh, options);
   const auto prompt = static_cast<int64_t>(ids_.size());

@@ -19,13 +19,13 @@ namespace tethys {
 
 class TextSampler {
  public:
-  // By the options metrics.sample_*. UserError if there is no tokenizer, or the text is longer than the model takes.
+  // By the options metrics.sample_*, which check() has let pass.
   TextSampler(const Config& config, const Machine& machine, const MachineOptions& options);
 
   // `step` is what the result is labelled with. The same weights say the same.
   SampleMetrics run(const TrainingState& state, const TrainingSetup& setup, int64_t step);
 
-  // What the constructor refuses, before there is a machine.
+  // UserError if there is no tokenizer, or the text is longer than the model takes.
   static void check(const Config& config);
 
  private:

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
-#include <limits>
 
 #include "base/number.h"
 #include "checkpoint/background_save.h"
@@ -14,7 +13,6 @@
 #include "config/describe.h"
 #include "data/loader/loader.h"
 #include "pjrt/error.h"
-#include "runtime/host_memory.h"
 #include "train/console.h"
 #include "train/corpus.h"
 #include "train/fit.h"
@@ -48,12 +46,6 @@ Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
   // Virtual devices share the machine.
   const double share = cpu ? static_cast<double>(machine.devices) : 1;
   return {measured_peak(*machine.client, options.cache_folder) / share, "a large float32 matmul, measured here"};
-}
-
-// Of the memory that the devices share; those of other platforms know their own.
-int64_t memory_of_devices(const Config& config) {
-  const bool cpu = config.get_string("device.platform") == "cpu";
-  return cpu ? physical_memory() : std::numeric_limits<int64_t>::max();
 }
 
 class Trainer {
