@@ -29,8 +29,8 @@ soak: setup ## kill a training run at every operation of a save and at 200 rando
 	@scripts/build release soak
 	@$(RELEASE)/soak .deps/plugins/default.so
 
-fuzz: setup ## fuzz the parsers, SECONDS (600) each, and find the bugs planted in them; installs clang
-	@scripts/setup_clang
+fuzz: ## fuzz the parsers, SECONDS (600) each, and find the bugs planted in them; installs clang
+	@scripts/setup fuzz
 	@scripts/build fuzz fuzz_targets
 	@scripts/fuzz build/fuzz $(SECONDS)
 
