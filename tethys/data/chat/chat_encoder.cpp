@@ -90,6 +90,25 @@ void ChatEncoder::text(std::string_view text, bool is_learnt) {
   learnt_->resize(ids_->size(), is_learnt);
 }
 
+// `then` is what follows it, encoded together with it.
+void ChatEncoder::header(Role role, std::string_view then) {
+  token(format_.before_role, false);
+  std::string rest(name_of(role));
+  if (!format_.after_role.empty()) {
+    text(rest, false);
+    token(format_.after_role, false);
+    rest.clear();
+  }
+  text(rest.append(format_.header_end).append(then), false);
+}
+
+void ChatEncoder::thought(std::string_view said, bool is_learnt) {
+  token(kThought, is_learnt);
+  text("\n" + std::string(said) + "\n", is_learnt);
+  token(kThoughtEnd, is_learnt);
+  text("\n\n", is_learnt);
+}
+
 // An answer is encoded apart from its header, as the model finds the header when it is to answer.
 void ChatEncoder::answer(const Message& message, bool is_after_the_last_question, bool is_last) {
   const std::string_view whole = format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text);
@@ -98,16 +117,11 @@ void ChatEncoder::answer(const Message& message, bool is_after_the_last_question
   const bool has_thought = !parts.thought.empty();
   // Thoughts before the last question are forgotten; an answer without one has an empty one, which is not learnt.
   if (!is_after_the_last_question || !(is_last || has_thought)) return text(parts.said, true);
-  token(kThought, has_thought);
-  text("\n" + std::string(parts.thought) + "\n", has_thought);
-  token(kThoughtEnd, has_thought);
-  text("\n\n", has_thought);
+  thought(parts.thought, has_thought);
   text(without_first_newlines(parts.said), true);
 }
 
-void ChatEncoder::encode(const Conversation& conversation, std::vector<int32_t>& ids, std::vector<bool>& learnt) {
-  ids_ = &ids;
-  learnt_ = &learnt;
+void ChatEncoder::turns(const Conversation& conversation) {
   size_t last_question = conversation.size();  // none
   for (size_t i = 0; i < conversation.size(); ++i) {
     if (conversation[i].role == Role::User) last_question = i;
@@ -116,24 +130,33 @@ void ChatEncoder::encode(const Conversation& conversation, std::vector<int32_t>&
   for (size_t i = 0; i < conversation.size(); ++i) {
     const Message& message = conversation[i];
     const bool is_answer = message.role == Role::Assistant;
-    token(format_.before_role, false);
-    std::string header(name_of(message.role));
-    if (!format_.after_role.empty()) {
-      text(header, false);
-      token(format_.after_role, false);
-      header.clear();
-    }
-    header += format_.header_end;
     if (is_answer) {
-      text(header, false);
+      header(message.role, "");
       answer(message, i > last_question, i + 1 == conversation.size());
     } else {
-      header += format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text);
-      text(header, false);
+      header(message.role, format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text));
     }
     token(format_.end_of_turn, is_answer);
     text(format_.after_turn, false);
   }
 }
+
+void ChatEncoder::encode(const Conversation& conversation, std::vector<int32_t>& ids, std::vector<bool>& learnt) {
+  ids_ = &ids;
+  learnt_ = &learnt;
+  turns(conversation);
+}
+
+void ChatEncoder::encode_question(const Conversation& conversation, Thinking thinking, std::vector<int32_t>& ids) {
+  std::vector<bool> learnt(ids.size());
+  ids_ = &ids;
+  learnt_ = &learnt;
+  turns(conversation);
+  header(Role::Assistant, "");
+  if (thinks_ && thinking == Thinking::Skip) thought("", false);
+  learnt_ = nullptr;
+}
+
+int32_t ChatEncoder::end_of_turn() const { return tokenizer_.special(format_.end_of_turn).value(); }
 
 }  // namespace tethys

@@ -5,7 +5,8 @@
 // It belongs to one thread and must not outlive its Tokenizer.
 //
 //   ChatEncoder encoder(tokenizer);
-//   encoder.encode(conversation, ids, learnt);
+//   encoder.encode(conversation, ids, learnt);             // to learn
+//   encoder.encode_question(conversation, Thinking::Allow, ids);   // to be answered
 #pragma once
 
 #include <string>
@@ -19,6 +20,9 @@ namespace tethys {
 
 struct ChatFormat;
 
+// Whether a model that has thoughts may have one before its answer.
+enum class Thinking : uint8_t { Allow, Skip };
+
 // Whether the tokenizer has the special tokens of a template that is known.
 bool has_chat_format(const Tokenizer& tokenizer);
 
@@ -29,12 +33,20 @@ class ChatEncoder {
 
   // Appends to both, a flag for each id. What a message says is only text: it can spell no special token.
   void encode(const Conversation& conversation, std::vector<int32_t>& ids, std::vector<bool>& learnt);
+  // Appends what was said so far and the header of the answer that is to follow; with Skip, where the model has
+  // thoughts, an empty one too.
+  void encode_question(const Conversation& conversation, Thinking thinking, std::vector<int32_t>& ids);
+  // The token that ends an answer.
+  int32_t end_of_turn() const;
 
  private:
   // Appends, learnt or not.
   void token(std::string_view special, bool is_learnt);
   void text(std::string_view text, bool is_learnt);
+  void header(Role role, std::string_view then);
+  void thought(std::string_view text, bool is_learnt);
   void answer(const Message& message, bool is_after_the_last_question, bool is_last);
+  void turns(const Conversation& conversation);
 
   const Tokenizer& tokenizer_;
   const ChatFormat& format_;

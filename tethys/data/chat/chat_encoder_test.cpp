@@ -76,20 +76,66 @@ TEST(ChatEncoder, LearnsTheThoughtOfTheLastAnswerAndNoEmptyOne) {
             "<|im_start|>assistant\n[b<|im_end|>]\n<|im_start|>user\na<|im_end|>\n");
 }
 
+// What the peers make of conversations; generate.py beside it names them.
+const nlohmann::json& golden() {
+  static const nlohmann::json shared = [] {
+    std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/chat/golden.json");
+    return nlohmann::json::parse(file);
+  }();
+  return shared;
+}
+
+Conversation conversation_of(const nlohmann::json& example) {
+  Conversation conversation;
+  for (const nlohmann::json& message : example.at("messages")) {
+    const std::string role = message.at("role");
+    conversation.push_back({role == "system" ? Role::System
+                            : role == "user" ? Role::User
+                                             : Role::Assistant,
+                            message.at("content")});
+  }
+  return conversation;
+}
+
+std::vector<int32_t> question(const Tokenizer& tokenizer, const Conversation& conversation, Thinking thinking) {
+  std::vector<int32_t> ids;
+  ChatEncoder(tokenizer).encode_question(conversation, thinking, ids);
+  return ids;
+}
+
 TEST(ChatEncoder, SpellsConversationsAsQwen3sTemplate) {
-  std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/chat/golden.json");
-  const nlohmann::json golden = nlohmann::json::parse(file);
-  ASSERT_GT(golden.at("cases").size(), 10);
-  for (const nlohmann::json& example : golden.at("cases")) {
-    Conversation conversation;
-    for (const nlohmann::json& message : example.at("messages")) {
-      const std::string role = message.at("role");
-      conversation.push_back({role == "system" ? Role::System
-                              : role == "user" ? Role::User
-                                               : Role::Assistant,
-                              message.at("content")});
-    }
-    EXPECT_EQ(qwen3().decode(encoded(qwen3(), conversation).ids), example.at("text").get<std::string>());
+  ASSERT_GT(golden().at("qwen3").size(), 10);
+  for (const nlohmann::json& example : golden().at("qwen3")) {
+    EXPECT_EQ(qwen3().decode(encoded(qwen3(), conversation_of(example)).ids), example.at("text").get<std::string>());
+  }
+}
+
+TEST(ChatEncoder, AsksQwen3WithTheIdsOfItsTemplate) {
+  const Tokenizer tokenizer = Tokenizer::load(TETHYS_SOURCE_DIR "/.deps/tokenizers/qwen3/tokenizer.json");
+  EXPECT_EQ(ChatEncoder(tokenizer).end_of_turn(), 151645);  // as the published model's configuration has it
+  int questions = 0;
+  for (const nlohmann::json& example : golden().at("qwen3")) {
+    if (!example.contains("question")) continue;
+    ++questions;
+    const Conversation conversation = conversation_of(example);
+    EXPECT_EQ(question(tokenizer, conversation, Thinking::Allow), example.at("question"));
+    EXPECT_EQ(question(tokenizer, conversation, Thinking::Skip), example.at("question_without_thinking"));
+  }
+  EXPECT_GE(questions, 4);
+}
+
+TEST(ChatEncoder, AsksLlama3WithTheIdsOfMetasFormat) {
+  const Tokenizer tokenizer = Tokenizer::load(TETHYS_SOURCE_DIR "/.deps/tokenizers/llama3/tokenizer.json");
+  const ChatEncoder encoder(tokenizer);
+  EXPECT_EQ(encoder.end_of_turn(), 128009);
+  ASSERT_GT(golden().at("llama3").size(), 10);
+  for (const nlohmann::json& example : golden().at("llama3")) {
+    const Conversation conversation = conversation_of(example);
+    const std::vector<int32_t> expected = example.at("question");
+    EXPECT_EQ(question(tokenizer, conversation, Thinking::Allow), expected);
+    EXPECT_EQ(question(tokenizer, conversation, Thinking::Skip), expected);  // it has no thoughts
+    const std::vector<int32_t> learnt = encoded(tokenizer, conversation).ids;
+    EXPECT_EQ(std::vector(expected.begin(), expected.end() - 4), learnt);  // all but the header of the next answer
   }
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json_message.h"
 
 namespace tethys {
@@ -13,6 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::string_view kExpected = R"({"messages": [{"role": "user", "content": "…"}, …]})";
 constexpr Role kRoles[] = {Role::System, Role::User, Role::Assistant};
 
 // What is wrong with message number `i`; empty if it was appended.
@@ -32,13 +34,12 @@ std::string read_message(const Json& part, size_t i, Conversation& conversation)
                      role->get_ref<const std::string&>());
 }
 
-// What is wrong with a line; empty if it gave its conversation.
-std::string read_line(const Line& line, Conversation& conversation) {
-  if (line.too_long) return fmt::format("is longer than the {} bytes that a line may have", line.text.size());
-  if (line.text.find('\0') != std::string::npos) return "is not JSON: it holds a NUL byte";
+// What is wrong with the text of one; empty if it was appended.
+std::string read_text(const std::string& text, Conversation& conversation) {
+  if (text.find('\0') != std::string::npos) return "is not JSON: it holds a NUL byte";
   Json object;
   try {
-    object = Json::parse(line.text);
+    object = Json::parse(text);
   } catch (const Json::exception& error) {
     return fmt::format("is not JSON: {}", without_json_code(error.what()));
   }
@@ -51,6 +52,14 @@ std::string read_line(const Line& line, Conversation& conversation) {
     const std::string wrong = read_message((*messages)[i], i, conversation);
     if (!wrong.empty()) return wrong;
   }
+  return "";
+}
+
+// What is wrong with a line; empty if it gave its conversation.
+std::string read_line(const Line& line, Conversation& conversation) {
+  if (line.too_long) return fmt::format("is longer than the {} bytes that a line may have", line.text.size());
+  const std::string wrong = read_text(line.text, conversation);
+  if (!wrong.empty()) return wrong;
   const bool answers = std::any_of(conversation.begin(), conversation.end(),
                                    [](const Message& message) { return message.role == Role::Assistant; });
   return answers ? "" : "has no message of the assistant, so nothing to learn";
@@ -71,10 +80,14 @@ std::optional<Conversation> conversation_in(const Line& line, const std::string&
   const std::string wrong = read_line(line, conversation);
   if (wrong.empty()) return conversation;
   if (options.skip_bad_lines) return std::nullopt;
-  user_error(
-      "{}: line {} {}; expected {{\"messages\": [{{\"role\": \"user\", \"content\": \"…\"}}, …]}} (data.chats), or "
-      "--data.skip_bad_lines",
-      path, line.number, wrong);
+  user_error("{}: line {} {}; expected {} (data.chats), or --data.skip_bad_lines", path, line.number, wrong, kExpected);
+}
+
+Conversation read_conversation(const std::string& path) {
+  Conversation conversation;
+  const std::string wrong = read_text(read_file(path), conversation);
+  if (wrong.empty()) return conversation;
+  user_error("{} {}; expected {}", path, wrong, kExpected);
 }
 
 std::string canonical_text(const Conversation& conversation) {

@@ -1,4 +1,5 @@
-// Conversation: what was said in turns, by whom. JSON lines hold one each, as a list of messages:
+// Conversation: what was said in turns, by whom. A file holds one, or one in each of its JSON lines, as a list of
+// messages:
 //
 //   {"messages": [{"role": "user", "content": "What floats?"}, {"role": "assistant", "content": "A boat."}]}
 #pragma once
@@ -22,10 +23,14 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-// At least one message, and at least one of the assistant's.
+// At least one message; to learn from, at least one of the assistant's.
 using Conversation = std::vector<Message>;
 
-// That of a line. Without one, nothing if bad lines are skipped, or else a UserError that names file, line and reason.
+// That of a file, which need hold no answer. UserError that names the file and the reason.
+Conversation read_conversation(const std::string& path);
+
+// That of a line, to learn from. Without one, nothing if bad lines are skipped, or else a UserError that names file,
+// line and reason.
 std::optional<Conversation> conversation_in(const Line& line, const std::string& path, const LineOptions& options);
 
 // A text that equal conversations share and no others.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 
 namespace tethys {
 namespace {
@@ -52,6 +53,20 @@ TEST(Conversation, RefusesALineWithoutOneAndNamesItAndTheReason) {
   for (const auto& [line, reason] : wrong) {
     EXPECT_THAT(error_of(line), HasSubstr(std::string("a.jsonl: line 7 ") + reason)) << line;
     EXPECT_THAT(error_of(line), HasSubstr("expected {\"messages\": [{\"role\": \"user\", \"content\": \"…\"}, …]}"));
+  }
+}
+
+TEST(Conversation, OfAFileNeedsNoAnswer) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "chat.json").string();
+  write_file(path, "{\"messages\": [\n {\"role\": \"user\", \"content\": \"a\"}\n]}\n");
+  EXPECT_THAT(read_conversation(path), ElementsAre(Message{Role::User, "a"}));
+  write_file(path, "[]");
+  try {
+    read_conversation(path);
+    ADD_FAILURE() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("chat.json is no JSON object; expected {\"messages\": ["));
   }
 }
 
