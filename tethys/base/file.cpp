@@ -110,6 +110,8 @@ void make_directories(const Path& path) {
   if (disk::make_folder(path) == 0) return sync_directory(folder_of(path));
   const int reason = errno;
   if (reason == EEXIST && std::filesystem::is_directory(path, ignored)) return;
+  if (reason == EEXIST)
+    user_error("cannot make the folder {}: something that is no folder has its name", path.string());
   errno = reason;
   fail("make the folder", path);
 }

@@ -18,4 +18,8 @@ Path temporary_name(const Path& path);
 // The file name for which this one stands in; nothing if it is no temporary name.
 std::optional<std::string> target_of_temporary(std::string_view name);
 
+// Removes from a folder what stands in for files of this extension since an hour or more: what processes left that were
+// killed while they wrote. No failure is one here.
+void remove_abandoned(const Path& folder, std::string_view extension);
+
 }  // namespace tethys

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "base/temporary_folder.h"
+
 namespace tethys {
 namespace {
 
@@ -16,6 +20,22 @@ TEST(TemporaryName, IsBesideTheFileAndTellsItsTarget) {
 TEST(TemporaryName, IsNotEveryNameThatHoldsTheMark) {
   EXPECT_EQ(target_of_temporary("kept.partial-1"), std::nullopt);
   EXPECT_EQ(target_of_temporary(".config.toml"), std::nullopt);
+}
+
+TEST(TemporaryName, OfAFileThatIsAbandonedIsRemovedAndOfOneThatIsWrittenIsNot) {
+  TemporaryFolder folder;
+  const auto make = [&](const char* name, int hours) {
+    const Path path = temporary_name(folder / name);
+    write_file(path, "half");
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours));
+    return path;
+  };
+  const Path old = make("a.idx", 2), fresh = make("a.idx", 0), other = make("a.toml", 2);
+  remove_abandoned(folder.path(), ".idx");
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(fresh));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  remove_abandoned(folder / "missing", ".idx");
 }
 
 }  // namespace

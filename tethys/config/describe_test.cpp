@@ -64,8 +64,8 @@ TEST(Describe, TheTomlLoadsToTheSameValues) {
   const Origin origin{Origin::Source::Flag, "--x"};
   config.set("data.text", std::vector<std::string>{"a \"b\"\\*.txt", "tab\there", "ü", "\x7f"}, origin);
   config.set("optimizer.lr", 0.1 + 0.2, origin);
-  config.set("optimizer.eps", 5e-324, origin);
-  config.set("model.norm_eps", 1e300, origin);
+  config.set("metrics.sample_temperature", 5e-324, origin);
+  config.set("model.norm_eps", 3.3000000000000003e38, origin);
   config.set("debug.seed", std::numeric_limits<int64_t>::max(), origin);
 
   const RecipeFolder folder;

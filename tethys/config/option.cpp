@@ -114,7 +114,8 @@ std::string expected_by(const Option& option) {
   switch (option.type) {
     case OptionType::Bool: return "true or false";
     case OptionType::Int: return expected_number("an int", option.range);
-    case OptionType::Float: return expected_number("a number", option.range);
+    case OptionType::Float:
+      return expected_number(std::isfinite(option.range.high) ? "a number" : "a finite number", option.range);
     case OptionType::String: return "a text";
     case OptionType::Enum: return fmt::format("one of {}", fmt::join(option.choices, ", "));
     case OptionType::StringList: return option.repeats ? "a text, any number of times" : "a list of texts";

@@ -53,6 +53,11 @@ inline OptionRange from_below(double low, double high) { return {.low = low, .hi
 // At least `low`, or exactly `also`.
 inline OptionRange at_least_or(double low, int64_t also) { return {.low = low, .also = also}; }
 
+// What becomes float32 or bfloat16 on a device: neither has larger numbers, nor smaller ones of full precision.
+inline constexpr double kSmallestOnDevice = 1.18e-38, kLargestOnDevice = 3.38e38;
+inline OptionRange on_device() { return between(kSmallestOnDevice, kLargestOnDevice); }
+inline OptionRange on_device_or_zero() { return {.low = kSmallestOnDevice, .high = kLargestOnDevice, .also = 0}; }
+
 // "training" of "training.steps"; empty without a section.
 std::string_view section_of(const Option& option);
 // "--training.steps"; for an option of one command with dashes: "--dry-run".

@@ -34,14 +34,14 @@ Options model_options() {
       int_option("model.ffn_dim", 768, between(1, kWidest), "width inside the feed-forward"),
       int_option("model.vocab_size", 2048, between(1, kMostTokenIds), "number of token ids"),
       int_option("model.context_length", 131072, between(1, kLongest), "longest sequence that the model takes"),
-      float_option("model.norm_eps", 1e-5, above(0), "epsilon of RMSNorm"),
+      float_option("model.norm_eps", 1e-5, on_device(), "epsilon of RMSNorm"),
       bool_option("model.tie_embeddings", false, "use the embedding as output projection too"),
-      float_option("model.rope_theta", 500000, above(0), "base of the rotary frequencies"),
-      float_option("model.rope_scaling_factor", 8, at_least(1),
+      float_option("model.rope_theta", 500000, on_device(), "base of the rotary frequencies"),
+      float_option("model.rope_scaling_factor", 8, between(1, kLargestOnDevice),
                    "how much low rotary frequencies are slowed; 1: not at all"),
-      float_option("model.rope_scaling_low", 1, above(0),
+      float_option("model.rope_scaling_low", 1, on_device(),
                    "turns within the original length up to which a frequency is slowed in full"),
-      float_option("model.rope_scaling_high", 4, above(0),
+      float_option("model.rope_scaling_high", 4, on_device(),
                    "turns within the original length from which a frequency stays as it is"),
       int_option("model.rope_scaling_original_length", 8192, between(1, kLongest), "context length before scaling"),
   };
@@ -54,7 +54,7 @@ Options training_options() {
       int_option("training.local_batch_size", 8, between(1, kMostRows), "rows per data-parallel rank and microbatch"),
       int_option("training.global_batch_size", -1, {.low = 1, .high = kMostRows * kMostDevices, .also = -1},
                  "rows per step over all ranks, reached by gradient accumulation; -1: one microbatch per rank"),
-      float_option("training.max_norm", 1.0, above(0), "global gradient norm above which gradients are scaled down"),
+      float_option("training.max_norm", 1.0, on_device(), "global gradient norm above which gradients are scaled down"),
       enum_option("training.dtype", "float32", {"float32", "bfloat16", "float64"},
                   "dtype of parameters and optimizer state"),
       enum_option(
@@ -67,11 +67,11 @@ Options training_options() {
 
 Options optimizer_options() {
   return {
-      float_option("optimizer.lr", 8e-4, at_least(0), "peak learning rate"),
+      float_option("optimizer.lr", 8e-4, on_device_or_zero(), "peak learning rate"),
       float_option("optimizer.beta1", 0.9, from_below(0, 1), "decay of AdamW's first moment"),
       float_option("optimizer.beta2", 0.95, from_below(0, 1), "decay of AdamW's second moment"),
-      float_option("optimizer.eps", 1e-8, above(0), "AdamW's epsilon"),
-      float_option("optimizer.weight_decay", 0.1, at_least(0), "decoupled weight decay"),
+      float_option("optimizer.eps", 1e-8, on_device(), "AdamW's epsilon"),
+      float_option("optimizer.weight_decay", 0.1, on_device_or_zero(), "decoupled weight decay"),
       text_list_option(
           "optimizer.groups", {},
           "parameter groups, the first match wins: \"GLOB: lr_scale=S weight_decay=W\", either may be absent"),

@@ -43,7 +43,7 @@ TEST(Option, TextOfAnotherTypeIsRefused) {
 
 TEST(Option, ValuesOutOfRangeAreRefusedAndTheEndsBelongAsDeclared) {
   EXPECT_EQ(refusal(int_option("x", 1, at_least(1), ""), "0"), "--x: x is 0, expected an int, at least 1");
-  EXPECT_EQ(refusal(float_option("x", 1, above(0), ""), "0"), "--x: x is 0.0, expected a number, above 0");
+  EXPECT_EQ(refusal(float_option("x", 1, above(0), ""), "0"), "--x: x is 0.0, expected a finite number, above 0");
   EXPECT_EQ(refusal(float_option("x", 0, from_below(0, 1), ""), "1"),
             "--x: x is 1.0, expected a number, at least 0 and below 1");
   EXPECT_EQ(refusal(float_option("x", 0, between(0, 1), ""), "1.5"),
@@ -52,6 +52,7 @@ TEST(Option, ValuesOutOfRangeAreRefusedAndTheEndsBelongAsDeclared) {
             "--x: x is 0, expected an int, at least 1, or -1");
   EXPECT_EQ(refusal(enum_option("x", "a", {"a", "b"}, ""), "c"), "--x: x is \"c\", expected one of a, b");
   EXPECT_EQ(refusal(float_option("x", 0, from_below(0, 1), ""), "0"), "no error");
+  EXPECT_EQ(refusal(float_option("x", 1, above(0), ""), "inf"), "--x: x is inf, expected a finite number, above 0");
   EXPECT_EQ(refusal(float_option("x", 0, between(0, 1), ""), "1"), "no error");
   EXPECT_EQ(refusal(int_option("x", -1, at_least_or(1, -1), ""), "-1"), "no error");
 }

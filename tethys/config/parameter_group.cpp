@@ -19,8 +19,8 @@ ParameterGroup parse_parameter_group(std::string_view text, std::string_view whe
   std::istringstream(std::string(text.substr(0, colon))) >> group.glob;
   if (group.glob.empty()) fail("it has no pattern");
 
-  static const Option scale = float_option("lr_scale", 1, at_least(0), "");
-  static const Option decay = float_option("weight_decay", 0, at_least(0), "");
+  static const Option scale = float_option("lr_scale", 1, on_device_or_zero(), "");
+  static const Option decay = float_option("weight_decay", 0, on_device_or_zero(), "");
   std::istringstream settings{std::string(text.substr(colon + 1))};
   std::vector<std::string> seen;
   for (std::string setting; settings >> setting;) {

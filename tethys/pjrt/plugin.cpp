@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "pjrt/call.h"
+#include "pjrt/library_file.h"
 #include "pjrt/named_value_c.h"
 
 namespace tethys::pjrt {
@@ -17,6 +18,7 @@ constexpr const char* kFix =
     "`make setup` downloads the CPU plugins into .deps/plugins; --device.plugin PATH picks another";
 
 const PJRT_Api* open_api(const std::string& path) {
+  if (is_cut_short(path)) user_error("{} is cut short: a shared library whose end is missing; {}", path, kFix);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) user_error("{} is no loadable shared library: {}; {}", path, dlerror(), kFix);
   const auto get = reinterpret_cast<const PJRT_Api* (*)()>(dlsym(library, "GetPjrtApi"));

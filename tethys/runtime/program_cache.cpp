@@ -81,21 +81,16 @@ void remove_oldest(const Path& folder, int64_t most_bytes) {
   };
   std::vector<Stored> files;
   int64_t total = 0;
+  remove_abandoned(folder, kExtension);
   std::error_code error;
-  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code gone;  // removed by another process
     const auto used = entry->last_write_time(gone);
     const auto bytes = static_cast<int64_t>(entry->file_size(gone));
     if (gone) continue;
-    const std::string name = entry->path().filename().string();
-    if (name.ends_with(kExtension)) {
-      files.push_back({used, entry->path(), bytes});
-      total += bytes;
-    } else if (const auto target = target_of_temporary(name);
-               target && target->ends_with(kExtension) && used < long_ago) {
-      std::filesystem::remove(entry->path(), gone);  // of a process that was killed while it stored
-    }
+    if (entry->path().extension() != kExtension) continue;
+    files.push_back({used, entry->path(), bytes});
+    total += bytes;
   }
   std::sort(files.begin(), files.end(), [](const Stored& a, const Stored& b) { return a.used < b.used; });
   for (const Stored& file : files) {
@@ -141,16 +136,34 @@ std::shared_ptr<const LoadedProgram> ProgramCache::get(const Program& program, c
   if (loaded) {
     count([](Counters& counters) { ++counters.disk_hits; });
   } else {
-    const auto start = std::chrono::steady_clock::now();
-    pjrt::LoadedExecutable executable = client_->compile(program.text, options);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    count([&](Counters& counters) { ++counters.compiles, counters.compile_seconds += seconds; });
+    pjrt::LoadedExecutable executable = compile(program.text, options);
+    count([](Counters& counters) { ++counters.compiles; });
     if (!path.empty()) store(path, executable.executable());
     const pjrt::MemoryStats memory = executable.executable().memory_stats();
     loaded = std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory});
   }
   const std::lock_guard lock(mutex_);
   return programs_.emplace(key, loaded).first->second;
+}
+
+pjrt::LoadedExecutable ProgramCache::compile(const std::string& text, const pjrt::CompileOptions& options) {
+  struct Timed {
+    explicit Timed(ProgramCache& cache) : cache(cache) {
+      const std::lock_guard lock(cache.mutex_);
+      if (cache.compiling_++ == 0) cache.compiling_since_ = std::chrono::steady_clock::now();
+    }
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+    ~Timed() {
+      const std::lock_guard lock(cache.mutex_);
+      if (--cache.compiling_ > 0) return;
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - cache.compiling_since_;
+      cache.counters_.compile_seconds += took.count();
+    }
+    ProgramCache& cache;
+  };
+  const Timed timed(*this);
+  return client_->compile(text, options);
 }
 
 std::shared_ptr<const LoadedProgram> ProgramCache::find(const std::string& key) {

@@ -5,6 +5,7 @@
 // cannot be written. Any thread may use it; a program that two ask for at once is compiled twice.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -67,7 +68,7 @@ class ProgramCache {
     int64_t compiles = 0;
     int64_t refused_files = 0;   // found on disk but damaged, or not loaded by the plugin
     int64_t failed_stores = 0;   // compiled, and not stored
-    double compile_seconds = 0;  // in the compiler alone
+    double compile_seconds = 0;  // while at least one thread was in the compiler
     int64_t hits() const { return memory_hits + disk_hits; }
   };
   Counters counters() const;
@@ -77,6 +78,7 @@ class ProgramCache {
 
  private:
   std::vector<Handler> handlers_of(const Program& program) const;
+  pjrt::LoadedExecutable compile(const std::string& text, const pjrt::CompileOptions& options);
   std::shared_ptr<const LoadedProgram> find(const std::string& key);
   void count(const std::function<void(Counters&)>& change);
   std::shared_ptr<const LoadedProgram> load(const Path& path);
@@ -89,6 +91,8 @@ class ProgramCache {
   mutable std::mutex mutex_;  // of all below
   std::map<std::string, std::shared_ptr<const LoadedProgram>> programs_;
   Counters counters_;
+  int compiling_ = 0;  // threads in the compiler
+  std::chrono::steady_clock::time_point compiling_since_;
 };
 
 }  // namespace tethys

@@ -21,6 +21,8 @@ struct Surroundings {
   Path executable;
   Path cache_folder;         // where what can be made again is kept
   std::string xla_flags;     // what XLA reads of the environment
+  std::istream& in;          // standard input
+  bool is_typed;             // it is a terminal
   std::ostream& out;         // standard output
   std::optional<int> width;  // of the terminal that it is; nothing if it is none
 };
@@ -42,7 +44,7 @@ struct Command {
   std::string_view detail;   // examples first; ends with a newline
   std::vector<Option> (*options)();
   int (*run)(Invocation& invocation);  // gives the exit status
-  bool prints_result = true;           // what it prints is what it is for: a part of it would be a failure
+  bool prints_result = true;           // what it prints is what it is for: a reader that goes away makes it a failure
 };
 
 // The command whose name the arguments begin with, and how many of them are its name; null if there is none.

@@ -145,13 +145,56 @@ TEST(Train, AnUpdateThatOverflowsIsNotSavedInPlaceOfTheLastGoodCheckpoint) {
   const std::string manifest = manifest_of(folder / "run", 2);
   for (const char* mode : {"async", "none"}) {
     const Ended ended =
-        run_tethys(train + Flags{"3", "--resume", "--optimizer.lr", "1e300", "--checkpoint.async_mode", mode});
+        run_tethys(train + Flags{"3", "--resume", "--optimizer.lr", "3e38", "--checkpoint.async_mode", mode});
     EXPECT_EQ(ended.status, 1);
     EXPECT_THAT(ended.output, HasSubstr("holds values that are not finite: that step is not saved"));
     EXPECT_FALSE(has_checkpoint(folder / "run", 3));
     EXPECT_EQ(manifest_of(folder / "run", 2), manifest);
   }
   expect_done(run_tethys(train + Flags{"3", "--resume"}));
+}
+
+TEST(Train, XlaFlagsThatEndThePluginAreNamedInOneLine) {
+  TemporaryFolder folder;
+  const std::pair<const char*, const char*> cases[] = {
+      {"--nonsense", "Unknown flag in XLA_FLAGS: --nonsense"},
+      {"/no/such/file", "Could not open file \"/no/such/file\""},
+      {"--xla_force_host_platform_device_count=abc", "Couldn't interpret value abc"},
+  };
+  for (const auto& [flags, reason] : cases) {
+    ::setenv("XLA_FLAGS", flags, 1);
+    const Ended ended = run_tethys(corpus().train(folder / "run"));
+    ::unsetenv("XLA_FLAGS");
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.output, testing::StartsWith(std::string("tethys: XLA_FLAGS is '") + flags + "'"));
+    EXPECT_THAT(ended.output, HasSubstr(reason));
+    EXPECT_EQ(std::count(ended.output.begin(), ended.output.end(), '\n'), 1) << ended.output;
+  }
+}
+
+TEST(Train, APluginThatIsCutShortIsRefused) {
+  TemporaryFolder folder;
+  std::filesystem::copy_file(std::string(TETHYS_SOURCE_DIR) + "/.deps/plugins/xla_cpu.so", folder / "cut.so");
+  std::filesystem::resize_file(folder / "cut.so", 1000000);
+  const Ended ended =
+      run_tethys(corpus().train(folder / "run") + Flags{"--device.plugin", (folder / "cut.so").string()});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, HasSubstr("cut.so is cut short"));
+}
+
+TEST(Train, ThatCannotPrintIsAFailureAndOneWithoutAReaderIsNot) {
+  TemporaryFolder folder;
+  const auto status_of = [&](const std::string& name, const std::string& behind) {
+    std::string command = TETHYS_PROGRAM;
+    for (const std::string& flag : corpus().train(folder / name) + Flags{"--training.steps", "1"}) {
+      command += " '" + flag + "'";
+    }
+    return WEXITSTATUS(std::system(("bash -c \"set -o pipefail; " + command + behind + " 2>/dev/null\"").c_str()));
+  };
+  EXPECT_EQ(status_of("full", " >/dev/full"), 1);
+  EXPECT_TRUE(has_checkpoint(folder / "full", 1));
+  EXPECT_EQ(status_of("dry", " --dry_run >/dev/full"), 1);
+  EXPECT_EQ(status_of("headless", " | true"), 0);
 }
 
 TEST(Train, AFolderOfARunIsRefusedAndResumingAFinishedRunDoesNothing) {

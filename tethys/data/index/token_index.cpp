@@ -1,5 +1,7 @@
 #include "data/index/token_index.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "base/temporary_name.h"
 #include "data/chat/chat_encoder.h"
 #include "data/parallel.h"
 #include "data/sources/text.h"
@@ -25,6 +28,7 @@ using HashText = std::array<char, 32>;
 
 constexpr std::array<char, 8> kMagic = {'t', 'e', 't', 'h', 'y', 'i', 'd', 'x'};
 constexpr uint32_t kVersion = 3;
+constexpr std::string_view kExtension = ".idx";
 // So much text is tokenised at a time, so that a corpus larger than memory can be indexed.
 constexpr int64_t kChunkBytes = 4 << 20;
 
@@ -396,6 +400,19 @@ std::optional<TokenIndex> open_existing(const std::string& path, const Footer& e
   return index;
 }
 
+// UserError, which names the option, if the folder cannot be made or not be written to.
+void make_writable(const Path& folder) {
+  constexpr const char* kFix = "--data.cache_dir or XDG_CACHE_HOME chooses another folder for the token index";
+  try {
+    make_directories(folder);
+  } catch (const UserError& error) {
+    user_error("{}; {}", error.what(), kFix);
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    user_error("cannot write to the folder {}: {}; {}", folder.string(), std::strerror(errno), kFix);
+  }
+}
+
 }  // namespace
 
 TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus) {
@@ -417,12 +434,13 @@ TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus) {
   for (const std::string& pattern : corpus.files) what += "\n" + pattern;
   what += key_of(corpus.lines, files);
   std::filesystem::path folder = corpus.folder.empty() ? "." : corpus.folder;
-  make_directories(folder);
-  std::string path = folder / fmt::format("tokens-{}.idx", hash_hex(what).substr(0, 16));
+  std::string path = folder / fmt::format("tokens-{}{}", hash_hex(what).substr(0, 16), kExtension);
 
   std::optional<TokenIndex> index = open_existing(path, footer, corpus.name);
   const bool build = !index;
   if (build) {
+    make_writable(folder);
+    remove_abandoned(folder, kExtension);
     Builder(tokenizer, corpus, files, path).build(footer);
     index = open_existing(path, footer, corpus.name);
     require(index.has_value(), "the index at {} does not read back", path);

@@ -43,7 +43,11 @@ fs::path spelt_out(const fs::path& pattern) {
 void search(const fs::path& pattern, std::vector<std::string>& found) {
   fs::path begin = spelt_out(pattern);
   if (begin == pattern) {
-    if (is_there(begin) && !is_folder(begin) && !is_special(begin)) found.push_back(begin.string());
+    if (is_folder(begin)) {
+      user_error("{0} is a folder: {0}/**/*.txt names the text files in it, at any depth", begin.string());
+    }
+    if (is_special(begin)) user_error("{} is a device, pipe or socket: expected a file", begin.string());
+    if (is_there(begin)) found.push_back(begin.string());
     return;
   }
   bool any_depth = pattern.string().find("**") != std::string::npos;

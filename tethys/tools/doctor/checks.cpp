@@ -14,8 +14,8 @@
 #include "pjrt/executable.h"
 #include "runtime/host_memory.h"
 #include "runtime/program_cache.h"
-#include "tools/doctor/probe.h"
 #include "tools/locations.h"
+#include "tools/probe.h"
 
 namespace tethys {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/doctor/probe.h"
+#include "tools/probe.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -31,6 +31,12 @@ TEST(Probe, TellsHowTheWorkFailed) {
               return "";
             }),
             "it ended the process by signal 15: Unknown flag");
+  EXPECT_EQ(trouble([]() -> std::string {
+              std::fputs("note\nE0000 00:00:1.5 7 flags.cc:63] x is no number\nF0000 a.cc:2] Check failed\nusage",
+                         stderr);
+              ::_exit(1);
+            }),
+            "it ended the process by exit 1: x is no number");
   EXPECT_EQ(trouble([]() -> std::string { ::_exit(7); }), "it ended the process by exit 7: ");
 }
 

@@ -1,4 +1,4 @@
-#include "tools/doctor/probe.h"
+#include "tools/probe.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -8,6 +8,7 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 
 #include "base/error.h"
 
@@ -67,8 +68,14 @@ bool read_both(const Pipe& result, const Pipe& errors, std::chrono::seconds limi
   return true;
 }
 
-// The last line that says something.
-std::string last_line(const std::string& text) {
+// The last line that says something, or what a log's first line of an error says: "E0000 … file.cc:63] What is wrong".
+std::string telling_line(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t place = line.find("] ");
+    const bool is_error = line.size() > 1 && (line[0] == 'E' || line[0] == 'F') && line[1] >= '0' && line[1] <= '9';
+    if (is_error && place != std::string::npos) return line.substr(place + 2);
+  }
   const size_t end = text.find_last_not_of(" \n");
   if (end == std::string::npos) return "";
   const size_t begin = text.rfind('\n', end) + 1;  // npos + 1 is 0
@@ -91,10 +98,10 @@ Probed probe(const std::function<std::string()>& work, std::chrono::seconds limi
   ::waitpid(child, &status, 0);
   if (!in_time) return {std::nullopt, fmt::format("it did not end within {} s", limit.count())};
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {texts[0], ""};
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && !texts[0].empty()) return {std::nullopt, last_line(texts[0])};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 1 && !texts[0].empty()) return {std::nullopt, telling_line(texts[0])};
   const std::string how =
       WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status)) : fmt::format("exit {}", WEXITSTATUS(status));
-  return {std::nullopt, fmt::format("it ended the process by {}: {}", how, last_line(texts[1]))};
+  return {std::nullopt, fmt::format("it ended the process by {}: {}", how, telling_line(texts[1])), true};
 }
 
 }  // namespace tethys

@@ -14,6 +14,7 @@ namespace tethys {
 struct Probed {
   std::optional<std::string> result;  // what the work gave; nothing if it threw, crashed or took too long
   std::string trouble;                // then: what is known of it, in one line
+  bool crashed = false;               // the work ended the process
 };
 
 // The child is a fork: the caller must have no other threads. Its standard error is not shown.
