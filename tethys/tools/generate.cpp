@@ -1,22 +1,17 @@
 // tethys generate: text from a checkpoint.
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <istream>
 #include <ostream>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/number.h"
 #include "config/recipe.h"
-#include "data/tokenizer/text_stream.h"
-#include "data/tokenizer/tokenizer.h"
+#include "data/chat/chat_encoder.h"
 #include "tools/commands.h"
 #include "tools/locations.h"
+#include "tools/speaker.h"
 #include "train/corpus.h"
-#include "train/fit.h"
-#include "train/generation.h"
-#include "train/generation_fit.h"
 #include "train/run_folder.h"
-#include "train/stop_texts.h"
 
 namespace tethys {
 namespace {
@@ -27,6 +22,12 @@ std::vector<Option> options() {
   return with_training_options({
       text_option("prompt", "", "the text to go on from"),
       text_option("prompt_file", "", "a file that holds it"),
+      bool_option("chat", false,
+                  "the prompt is a question, put as the model's chats are, and the answer alone is printed; without a "
+                  "prompt each line of the standard input is a question"),
+      text_option("system", "", "what a chat begins with, as its system message; means --chat"),
+      text_option("messages", "", "JSON file of a chat that is gone on with, as a line of data.chats; means --chat"),
+      bool_option("thinking", true, "in a chat a model that has thoughts may think before it answers"),
       int_option("length", 256, at_least(1), "tokens to add at most"),
       float_option("temperature", 0.0, at_least(0), "0: always the likeliest token; 1: as the model says"),
       int_option("top_k", 0, at_least(0), "choose among so many of the likeliest tokens only; 0: among all"),
@@ -88,76 +89,74 @@ void check_stops(const Config& config) {
   }
 }
 
-std::vector<int32_t> encode_prompt(const Config& config, const Tokenizer& tokenizer, const std::string& text) {
+bool is_chat(const Config& config) {
+  return config.get_bool("chat") || !config.get_string("system").empty() || !config.get_string("messages").empty();
+}
+
+// What is said before the first answer; it ends with a question, unless the standard input is to ask.
+Conversation read_chat(const Config& config, const std::string& prompt) {
+  Conversation chat;
+  const std::string &system = config.get_string("system"), &file = config.get_string("messages");
+  if (!file.empty()) chat = read_conversation(file);
+  if (!system.empty()) {
+    if (!chat.empty() && chat[0].role == Role::System) {
+      user_error("{}: {} begins with a system message already", config.cite("system"), file);
+    }
+    chat.insert(chat.begin(), {Role::System, system});
+  }
+  if (!prompt.empty()) chat.push_back({Role::User, prompt});
+  return chat;
+}
+
+std::vector<int32_t> encode_prompt(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<int32_t> prompt = tokenizer.encode(text);
   if (prompt.empty()) user_error("there is no text to go on from: give --prompt TEXT or --prompt_file FILE");
-  require_context(config, static_cast<int64_t>(prompt.size()), "length");
   return prompt;
 }
 
-Sampling sampling_of(const Config& config, const Tokenizer& tokenizer) {
-  return {.temperature = config.get_float("temperature"),
-          .top_k = config.get_int("top_k"),
-          .top_p = config.get_float("top_p"),
-          .seed = static_cast<uint64_t>(config.get_int("seed")),
-          .ends = tokenizer.stops(),
-          .vocab_size = tokenizer.vocab_size()};
+// The next question of the standard input; nothing at its end.
+std::optional<std::string> next_question(const Surroundings& surroundings) {
+  std::string line;
+  do {
+    if (surroundings.is_typed) surroundings.out << "> " << std::flush;
+    if (!std::getline(surroundings.in, line)) return std::nullopt;
+  } while (line.find_first_not_of(" \t\r") == std::string::npos);
+  return line;
 }
 
-// Prints text as it comes, up to a text that ends it.
-class Printer {
+// Holds a chat that goes on with an answer, or else with the questions of the standard input.
+class Chat {
  public:
-  Printer(std::ostream& out, const Tokenizer& tokenizer, const std::vector<std::string>& stops)
-      : out_(out), stream_(tokenizer, Specials::Skip), stops_(stops) {}
-
-  // Whether more is wanted.
-  bool print(int32_t id) {
-    out_ << stops_.push(stream_.push(id)) << std::flush;
-    return !stops_.found();
+  Chat(const Config& config, const Tokenizer& tokenizer, const std::string& prompt)
+      : thinking_(config.get_bool("thinking") ? Thinking::Allow : Thinking::Skip),
+        encoder_(tokenizer),
+        ends_(tokenizer.stops()),
+        said_(read_chat(config, prompt)) {
+    ends_.push_back(encoder_.end_of_turn());
   }
-  void end() {
-    out_ << stops_.push(stream_.rest());
-    out_ << stops_.rest() << std::endl;
+
+  void run(Speaker& speaker, const Surroundings& surroundings) {
+    if (!said_.empty() && said_.back().role == Role::User) return answer(speaker);
+    bool asked = false;
+    for (; const std::optional<std::string> question = next_question(surroundings); asked = true) {
+      said_.push_back({Role::User, *question});
+      answer(speaker);
+    }
+    if (!asked) user_error("there is no question: give --prompt TEXT, --prompt_file FILE, or lines of standard input");
   }
 
  private:
-  std::ostream& out_;
-  TextStream stream_;
-  StopTexts stops_;
-};
-
-void print_speed(const GenerationSpeed& speed) {
-  std::string text = fmt::format("prefill: {} in {:.2f} s, {:.1f} tokens/s", counted(speed.prompt_tokens, "token"),
-                                 speed.prefill_seconds, speed.prompt_tokens / speed.prefill_seconds);
-  if (speed.tokens > 0) {
-    text += fmt::format("; decode: {} in {:.2f} s, {:.1f} tokens/s", counted(speed.tokens, "token"),
-                        speed.decode_seconds, speed.tokens / speed.decode_seconds);
+  void answer(Speaker& speaker) {
+    std::vector<int32_t> question;
+    encoder_.encode_question(said_, thinking_, question);
+    said_.push_back({Role::Assistant, speaker.say(question, ends_)});
   }
-  fmt::print(stderr, "{}\n", text);
-}
 
-void generate(const Config& config, Invocation& invocation, const Path& path, const Tokenizer& tokenizer,
-              const std::string& text) {
-  const std::vector<int32_t> prompt = encode_prompt(config, tokenizer, text);
-  const int64_t length = static_cast<int64_t>(prompt.size()) + config.get_int("length");
-  const MachineOptions options = machine_options(config, invocation.surroundings);
-  const Machine machine = open_machine(config, options);
-  const TrainingSetup setup = set_up(config, machine.devices);
-  const int64_t memory = memory_of_devices(config);
-  check_parameters_fit(setup, memory, config);
-  const auto executor = make_executor(config, machine, setup.mesh, options);
-  const GenerationPrograms programs = compile_generation(*executor, setup, static_cast<int64_t>(prompt.size()), length);
-  check_generation_fits(programs, memory, length, config);
-  Checkpoint checkpoint(path);
-  Generator generator(*executor, programs, load_parameters(checkpoint, *executor, setup));
-  std::ostream& out = invocation.surroundings.out;
-  out << text << std::flush;
-  Printer printer(out, tokenizer, config.get_strings("stop"));
-  const GenerationSpeed speed = generator.run(prompt, config.get_int("length"), sampling_of(config, tokenizer),
-                                              [&](int32_t id) { return printer.print(id); });
-  printer.end();
-  print_speed(speed);
-}
+  Thinking thinking_;
+  ChatEncoder encoder_;
+  std::vector<int32_t> ends_;
+  Conversation said_;
+};
 
 int run(Invocation& invocation) {
   Config& config = invocation.config;
@@ -171,8 +170,14 @@ int run(Invocation& invocation) {
     user_error("the run names no tokenizer; give --data.tokenizer FILE");
   }
   const Tokenizer tokenizer = load_tokenizer(config);
+  std::optional<Chat> chat;
+  std::vector<int32_t> prompt;
+  is_chat(config) ? void(chat.emplace(config, tokenizer, text)) : void(prompt = encode_prompt(tokenizer, text));
   try {
-    generate(config, invocation, path, tokenizer, text);
+    Checkpoint checkpoint(path);
+    Speaker speaker(config, invocation.surroundings, checkpoint, tokenizer);
+    chat ? chat->run(speaker, invocation.surroundings) : void(speaker.say(prompt, tokenizer.stops(), text));
+    speaker.print_speed();
   } catch (const pjrt::PjrtError& error) {
     blame_compile_options(config, error);
     throw;
@@ -189,6 +194,8 @@ const Command kGenerateCommand{
     "  tethys generate outputs/llama3_debugmodel --prompt 'def main('\n"
     "  tethys generate outputs/llama3_debugmodel --prompt_file a.py --temperature 0.8 --top_p 0.95 --seed 3\n"
     "  tethys generate outputs/llama3_debugmodel --prompt 'def main(' --stop $'\\n\\n' --stop 'def '\n"
+    "  tethys generate outputs/chat --chat --prompt 'What floats?' --system 'Be brief.'\n"
+    "  tethys generate outputs/chat --chat                                       a question a line\n"
     "  tethys generate llama3_8b --checkpoint step-00001000 --data.tokenizer tokenizer.json --prompt Once\n\n"
     "RUN is the folder of a run; its newest checkpoint speaks, with its tokenizer, until the end of a text or turn, a "
     "text\n"

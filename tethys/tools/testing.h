@@ -27,7 +27,8 @@ struct Ended {
 // A program that runs. It must be awaited.
 class Process {
  public:
-  explicit Process(const std::vector<std::string>& arguments, const Path& cache = cache_folder()) {
+  explicit Process(const std::vector<std::string>& arguments, const Path& cache = cache_folder(),
+                   const Path& input = "/dev/null") {
     std::vector<char*> argv{const_cast<char*>(TETHYS_PROGRAM)};
     for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
@@ -36,6 +37,7 @@ class Process {
     require(pid_ >= 0, "fork failed");
     if (pid_ == 0) {
       const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+      ::dup2(::open(input.c_str(), O_RDONLY), STDIN_FILENO);
       ::dup2(file, STDOUT_FILENO);
       ::dup2(file, STDERR_FILENO);
       // A shell that started the tests in the background may have told them to ignore it.
