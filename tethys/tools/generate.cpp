@@ -11,6 +11,8 @@
 #include "tools/locations.h"
 #include "tools/speaker.h"
 #include "train/corpus.h"
+#include "train/hugging_face.h"
+#include "train/hugging_face_config.h"
 #include "train/run_folder.h"
 
 namespace tethys {
@@ -39,10 +41,18 @@ std::vector<Option> options() {
   });
 }
 
-// Loads the run's configuration, or a recipe's, and gives where the weights are.
+// Loads the configuration of a run, a recipe or a Hugging Face folder, and gives where the weights are.
 Path load_model(Invocation& invocation) {
-  const std::string& given = single_argument(invocation, kGenerateCommand, "the run");
+  const std::string& given = single_argument(invocation, kGenerateCommand, "the model");
   const std::string& checkpoint = invocation.config.get_string("checkpoint");
+  if (is_hugging_face_folder(given)) {
+    if (!checkpoint.empty()) {
+      user_error("{}: {} is a Hugging Face folder, which brings its own weights", invocation.config.cite("checkpoint"),
+                 given);
+    }
+    load_run_recipe(invocation.config, given, {});
+    return given;
+  }
   const Path run_config = Path(given) / "config.toml";
   std::error_code ignored;
   if (std::filesystem::is_regular_file(run_config, ignored)) {
@@ -50,8 +60,11 @@ Path load_model(Invocation& invocation) {
     return find_checkpoint_of(checkpoint.empty() ? given : checkpoint);
   }
   if (checkpoint.empty()) {
-    user_error("{} is no folder of a run (there is no {}); give one, or a recipe with --checkpoint PATH", given,
-               run_config.string());
+    user_error(
+        "{} is no folder of a run (there is no {}) nor of Hugging Face (there is no config.json); give one, or a "
+        "recipe "
+        "with --checkpoint PATH",
+        given, run_config.string());
   }
   load_recipe(invocation.config, given, recipes_folder(invocation.surroundings.executable));
   return find_checkpoint_of(checkpoint);
@@ -167,14 +180,14 @@ int run(Invocation& invocation) {
   take_compute_dtype(config);
   check_config(config);
   if (config.get_string("data.tokenizer").empty()) {
-    user_error("the run names no tokenizer; give --data.tokenizer FILE");
+    user_error("the model brings no tokenizer; give --data.tokenizer FILE");
   }
   const Tokenizer tokenizer = load_tokenizer(config);
   std::optional<Chat> chat;
   std::vector<int32_t> prompt;
   is_chat(config) ? void(chat.emplace(config, tokenizer, text)) : void(prompt = encode_prompt(tokenizer, text));
   try {
-    Checkpoint checkpoint(path);
+    Checkpoint checkpoint = is_hugging_face_folder(path) ? open_hugging_face(path, config) : Checkpoint(path);
     Speaker speaker(config, invocation.surroundings, checkpoint, tokenizer);
     chat ? chat->run(speaker, invocation.surroundings) : void(speaker.say(prompt, tokenizer.stops(), text));
     speaker.print_speed();
@@ -189,15 +202,17 @@ int run(Invocation& invocation) {
 
 const Command kGenerateCommand{
     "generate",
-    "RUN (--prompt TEXT | --prompt_file FILE) [--section.option VALUE]…",
+    "RUN | HUGGING_FACE_FOLDER (--prompt TEXT | --prompt_file FILE | --chat) [--section.option VALUE]…",
     "let a trained model go on with a text",
     "  tethys generate outputs/llama3_debugmodel --prompt 'def main('\n"
     "  tethys generate outputs/llama3_debugmodel --prompt_file a.py --temperature 0.8 --top_p 0.95 --seed 3\n"
     "  tethys generate outputs/llama3_debugmodel --prompt 'def main(' --stop $'\\n\\n' --stop 'def '\n"
     "  tethys generate outputs/chat --chat --prompt 'What floats?' --system 'Be brief.'\n"
     "  tethys generate outputs/chat --chat                                       a question a line\n"
+    "  tethys generate Llama-3.2-1B-Instruct --chat --prompt 'What floats?'\n"
     "  tethys generate llama3_8b --checkpoint step-00001000 --data.tokenizer tokenizer.json --prompt Once\n\n"
-    "RUN is the folder of a run; its newest checkpoint speaks, with its tokenizer, until the end of a text or turn, a "
+    "RUN is the folder of a run, whose newest checkpoint speaks, with its tokenizer, until the end of a text or turn, "
+    "a "
     "text\n"
     "of --stop, or --length tokens. The same seed says the same. The speed is printed to standard error.\n",
     options,

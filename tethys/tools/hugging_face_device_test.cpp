@@ -52,11 +52,15 @@ TEST_F(TrainedFolder, IsTrainedFurtherAsTheRunItIsOf) {
   EXPECT_EQ(curve_of(folder_ / "d"), expected);
 }
 
-TEST_F(TrainedFolder, SaysAfterTheWayBackWhatTheRunSays) {
+TEST_F(TrainedFolder, SaysThereAndAfterTheWayBackWhatTheRunSays) {
   expect_done(run_tethys({"convert", hf(), "--output", (folder_ / "back").string()}));
   const Flags prompt = {"--prompt", "the cat", "--length", "24"};
   const std::string before = said_by(run_tethys(Flags{"generate", run()} + prompt));
   EXPECT_EQ(said_by(run_tethys(Flags{"generate", (folder_ / "back").string()} + prompt)), before);
+  EXPECT_EQ(said_by(run_tethys(Flags{"generate", hf()} + prompt)), before);
+  const Ended twice = run_tethys(Flags{"generate", hf(), "--checkpoint", run()} + prompt);
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.output, HasSubstr("is a Hugging Face folder, which brings its own weights"));
 }
 
 TEST_F(TrainedFolder, MayLeaveOutAWeightThatDoesNotFit) {
