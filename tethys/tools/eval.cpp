@@ -13,6 +13,7 @@
 #include "tools/locations.h"
 #include "tools/screen.h"
 #include "train/corpus.h"
+#include "train/fit.h"
 #include "train/hugging_face.h"
 #include "train/hugging_face_config.h"
 #include "train/run_folder.h"
@@ -129,8 +130,10 @@ Evaluation evaluate(Invocation& invocation, Checkpoint& checkpoint, const Text& 
   const MachineOptions options = machine_options(config, invocation.surroundings);
   const Machine machine = open_machine(config, options);
   const TrainingSetup setup = set_up(config, machine.devices);
+  check_parameters_fit(setup, memory_of_devices(config), config, "training.dtype");
   const auto executor = make_executor(config, machine, setup.mesh, options);
   Validator validator(*executor, setup, text.tokens, config.get_int("validation.steps"));
+  check_evaluation_fits(validator.memory(), setup, memory_of_devices(config), config);
   const std::vector<Array> parameters = load_parameters(checkpoint, *executor, setup);
   Evaluation evaluation{validator.run(parameters, checkpoint.manifest().state.step, progress),
                         checkpoint.path().string(), text.source, std::nullopt};

@@ -132,6 +132,19 @@ TEST_F(Eval, OfAHuggingFaceFolderIsThatOfTheRunItIsFrom) {
   EXPECT_THAT(alone.output, HasSubstr("there is nothing to evaluate on: give --data.text GLOBS"));
 }
 
+// 2^44 parameters are found before anything is compiled, and so many rows before one is made.
+TEST_F(Eval, OfWhatDoesNotFitIntoTheMachineIsRefused) {
+  const std::pair<Flags, std::string> cases[] = {
+      {{"--model.dim", "1048576", "--model.vocab_size", "16777216"}, "the parameters take 155649.5 GiB"},
+      {{"--training.local_batch_size", "1048576", "--training.seq_len", "512"}, "(8.0 of parameters and rows, "},
+  };
+  for (const auto& [flags, message] : cases) {
+    const Ended ended = run_tethys(Flags{"eval", run()} + flags);
+    EXPECT_EQ(ended.status, 3);
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("of this machine"), HasSubstr(message)));
+  }
+}
+
 TEST_F(Eval, RefusesWhatItCannotRead) {
   const std::string short_text = write("short.txt", "0123456789");
   const std::pair<Flags, std::string> cases[] = {

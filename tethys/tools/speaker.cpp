@@ -57,7 +57,7 @@ Speaker::Speaker(const Config& config, const Surroundings& surroundings, Checkpo
       options_(machine_options(config, surroundings)),
       machine_(open_machine(config, options_)),
       setup_(set_up(config, machine_.devices)) {
-  check_parameters_fit(setup_, memory_of_devices(config), config);
+  check_parameters_fit(setup_, memory_of_devices(config), config, "training.mixed_precision_param");
   executor_ = make_executor(config, machine_, setup_.mesh, options_);
 }
 

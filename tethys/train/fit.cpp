@@ -13,6 +13,15 @@ namespace {
 
 double gib(double bytes) { return bytes / (1 << 30); }
 
+// Bytes of the parameters on all devices.
+double parameter_bytes(const TrainingSetup& setup) {
+  double bytes = 0;
+  for (const StoredParameter& stored : setup.store) {
+    bytes += static_cast<double>(local_type(stored.type, stored.placement, setup.mesh).bytes());
+  }
+  return bytes * static_cast<double>(setup.degrees.devices());
+}
+
 }  // namespace
 
 int64_t memory_of_devices(const Config& config) {
@@ -21,13 +30,7 @@ int64_t memory_of_devices(const Config& config) {
 }
 
 double state_bytes(const TrainingSetup& setup) {
-  int64_t elements = 0;
-  for (const StoredParameter& stored : setup.store) {
-    elements += local_type(stored.type, stored.placement, setup.mesh).elements();
-  }
-  // A parameter and its two moments.
-  return 3.0 * static_cast<double>(elements) * static_cast<double>(size_of(setup.precision.storage)) *
-         static_cast<double>(setup.degrees.devices());
+  return 3 * parameter_bytes(setup);  // a parameter and its two moments
 }
 
 double save_copy_bytes(const TrainingSetup& setup, const Config& config) {
@@ -43,6 +46,16 @@ void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config
                   "of memory; lower {}, {} or {}, or the number of replicas",
                   gib(needed), counted(setup.degrees.devices(), "device"), gib(there), config.cite("model.n_layers"),
                   config.cite("model.dim"), config.cite("model.vocab_size")));
+}
+
+void check_parameters_fit(const TrainingSetup& setup, int64_t physical, const Config& config,
+                          const std::string& dtype_option) {
+  const double needed = parameter_bytes(setup), there = static_cast<double>(physical);
+  if (needed <= there) return;
+  throw DoesNotFitError(
+      fmt::format("the parameters take {:.1f} GiB on {} of this machine, which has {:.1f} GiB of memory; a narrower {} "
+                  "takes less",
+                  gib(needed), counted(setup.degrees.devices(), "device"), gib(there), config.cite(dtype_option)));
 }
 
 void check_step_fits(const pjrt::MemoryStats& step, const TrainingSetup& setup, int64_t physical,
@@ -62,6 +75,20 @@ void check_step_fits(const pjrt::MemoryStats& step, const TrainingSetup& setup, 
                   "temporaries, {:.1f} of the copy that is saved), which has {:.1f} GiB of memory; {}",
                   gib(needed), counted(devices, "device"), gib(on_all(step.arguments)), gib(on_all(step.temporaries)),
                   gib(copies), gib(there), fixes));
+}
+
+void check_evaluation_fits(const pjrt::MemoryStats& program, const TrainingSetup& setup, int64_t physical,
+                           const Config& config) {
+  const auto on_all = [&](int64_t bytes) {
+    return static_cast<double>(bytes) * static_cast<double>(setup.degrees.devices());
+  };
+  if (on_all(program.total()) <= static_cast<double>(physical)) return;
+  throw DoesNotFitError(
+      fmt::format("a batch needs {:.1f} GiB on {} of this machine ({:.1f} of parameters and rows, {:.1f} of "
+                  "temporaries), which has {:.1f} GiB of memory; lower {} or {}",
+                  gib(on_all(program.total())), counted(setup.degrees.devices(), "device"),
+                  gib(on_all(program.arguments)), gib(on_all(program.temporaries)), gib(static_cast<double>(physical)),
+                  config.cite("training.local_batch_size"), config.cite("training.seq_len")));
 }
 
 }  // namespace tethys

@@ -26,7 +26,13 @@ double save_copy_bytes(const TrainingSetup& setup, const Config& config);
 
 // DoesNotFitError, which names what is needed, what there is, and the options to lower, if `physical` bytes are less.
 void check_state_fits(const TrainingSetup& setup, int64_t physical, const Config& config);
+// Of a run that only reads its parameters; `dtype_option` is what makes them narrower.
+void check_parameters_fit(const TrainingSetup& setup, int64_t physical, const Config& config,
+                          const std::string& dtype_option);
 // `step` is what the compiler planned for one device.
 void check_step_fits(const pjrt::MemoryStats& step, const TrainingSetup& setup, int64_t physical, const Config& config);
+// `program` is that of a batch without a backward.
+void check_evaluation_fits(const pjrt::MemoryStats& program, const TrainingSetup& setup, int64_t physical,
+                           const Config& config);
 
 }  // namespace tethys

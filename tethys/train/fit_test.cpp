@@ -74,5 +74,34 @@ TEST(Fit, AStateIsThreeNumbersForEachParameterOfEachReplica) {
   EXPECT_EQ(state_bytes(set_up(config, std::nullopt)), 2.0 * 3 * 8 * parameters);
 }
 
+TEST(Fit, ParametersAreOneNumberEachOnAsManyDevicesAsHoldThem) {
+  Config config;
+  TrainingSetup setup = set_up(config, std::nullopt);
+  int64_t parameters = 0;
+  setup.model->for_each_parameter([&](Parameter& parameter) { parameters += parameter.elements(); });
+  EXPECT_EQ(refusal([&] { check_parameters_fit(setup, 4 * parameters, config, "training.dtype"); }), "fits");
+  EXPECT_THAT(refusal([&] { check_parameters_fit(setup, 4 * parameters - 1, config, "training.dtype"); }),
+              testing::AllOf(HasSubstr("on 1 device of this machine"),
+                             HasSubstr("a narrower training.dtype = \"float32\" (default)")));
+  config.set("parallelism.data_parallel_replicate_degree", int64_t{2}, {});
+  const TrainingSetup two = set_up(config, std::nullopt);
+  EXPECT_EQ(refusal([&] { check_parameters_fit(two, 8 * parameters, config, "training.dtype"); }), "fits");
+  EXPECT_NE(refusal([&] { check_parameters_fit(two, 8 * parameters - 1, config, "training.dtype"); }), "fits");
+}
+
+TEST(Fit, AnEvaluationIsRefusedWithBothFiguresAndWhatToLower) {
+  Config config;
+  config.set("parallelism.data_parallel_replicate_degree", int64_t{2}, {});
+  const TrainingSetup setup = set_up(config, std::nullopt);
+  pjrt::MemoryStats program;
+  program.arguments = 1 * kGiB;
+  program.temporaries = 3 * kGiB;
+  EXPECT_EQ(refusal([&] { check_evaluation_fits(program, setup, 8 * kGiB, config); }), "fits");
+  EXPECT_EQ(
+      refusal([&] { check_evaluation_fits(program, setup, 8 * kGiB - 1, config); }),
+      "a batch needs 8.0 GiB on 2 devices of this machine (2.0 of parameters and rows, 6.0 of temporaries), which "
+      "has 8.0 GiB of memory; lower training.local_batch_size = 8 (default) or training.seq_len = 2048 (default)");
+}
+
 }  // namespace
 }  // namespace tethys

@@ -11,16 +11,6 @@ double gib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
 }  // namespace
 
-void check_parameters_fit(const TrainingSetup& setup, int64_t physical, const Config& config) {
-  int64_t bytes = 0;
-  for (const StoredParameter& stored : setup.store) bytes += stored.type.bytes();
-  if (bytes <= physical) return;
-  throw DoesNotFitError(
-      fmt::format("the parameters take {:.1f} GiB, and this machine has {:.1f} GiB of memory; a narrower {} takes "
-                  "less",
-                  gib(bytes), gib(physical), config.cite("training.mixed_precision_param")));
-}
-
 void check_generation_fits(const GenerationPrograms& programs, int64_t physical, int64_t length, const Config& config) {
   if (programs.bytes() <= physical) return;
   throw DoesNotFitError(fmt::format(

@@ -17,6 +17,9 @@ class Validator {
   // UserError if the text has no full row.
   Validator(Executor& executor, const TrainingSetup& setup, const TokenStream& text, int64_t steps);
 
+  // What the compiler planned for one device.
+  const pjrt::MemoryStats& memory() const { return program_->memory(); }
+
   // `step` is what the result is labelled with. The progress counts batches.
   ValidationMetrics run(const std::vector<Array>& parameters, int64_t step, const Progress& progress = {});
 
