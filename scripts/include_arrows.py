@@ -13,10 +13,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 
 def read_table(text):
-    """The rows `tethys_folder(NAME DEPENDS a b USES … )`, and what is wrong with the table itself."""
+    """The rows `tethys_folder(NAME DEPENDS a b USES … )` and those of components, and what is wrong with the table."""
     table, errors = {}, []
-    for name, rest in re.findall(r"^tethys_folder\((\w+)([^)]*)\)", text, re.M):
-        words = re.split(r"\b(DEPENDS|USES|PROTO|SYSTEM_INCLUDES|DEFINES)\b", rest)
+    for name, rest in re.findall(r"^tethys_(?:folder|component)\((\w+)([^)]*)\)", text, re.M):
+        words = re.split(r"\b(DEPENDS|USES|PROTO|SYSTEM_INCLUDES|DEFINES|PROGRAMS)\b", rest)
         depends = dict(zip(words[1::2], words[2::2])).get("DEPENDS", "").split()
         for dependency in depends:
             if dependency not in table:  # so the table can have no cycle

@@ -85,15 +85,18 @@ Options optimizer_options() {
 
 Options data_options() {
   return {
-      text_list_option("data.text", {},
-                       "globs of text files, each file a document, and of JSON lines (.jsonl), each line one; either "
-                       "may end in .gz or .zst"),
+      text_list_option(
+          "data.text", {},
+          "globs of text files, each file a document, of JSON lines (.jsonl), each line one, and of Parquet "
+          "(.parquet), each row one; the first two may end in .gz or .zst"),
       text_list_option("data.mix", {},
                        "weights of several sources, \"NAME=WEIGHT\"; each glob of data.text is then \"NAME:GLOB\""),
       bool_option("data.chats", false,
-                  "the JSON lines hold chats, lists of \"messages\", of which the assistant's answers are learnt"),
-      text_option("data.text_field", "text", "member of a JSON line that is the document"),
-      bool_option("data.skip_bad_lines", false, "pass over lines that hold no document, and count them"),
+                  "the JSON lines or Parquet rows hold chats, lists of \"messages\", of which the assistant's answers "
+                  "are learnt"),
+      text_option("data.text_field", "text",
+                  "member of a JSON line, or column of a Parquet file, that is the document"),
+      bool_option("data.skip_bad_lines", false, "pass over lines and rows that hold no document, and count them"),
       text_option("data.tokenizer", "", "tokenizer.json that encodes the text"),
       text_option("data.tokens", "",
                   "token file, raw or .npy, read in order and not shuffled, in the place of data.text"),

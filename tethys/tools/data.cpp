@@ -134,6 +134,7 @@ const Command kDataCommand{
     "print what a run would read: documents, tokens, epochs; needs no device",
     "  tethys data llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
     "  tethys data llama3_debugmodel --data.text corpus.jsonl.zst --data.text_field content --show 3 …\n"
+    "  tethys data llama3_debugmodel --data.text 'corpus/*.parquet' --data.text_field content …\n"
     "  tethys data llama3_debugmodel --data.text chats.jsonl --data.chats --show 3 …    what is learnt in ⟦ ⟧\n"
     "  tethys data llama3_debugmodel --data.text 'code:src/**/*.py,books:*.txt' --data.mix code=0.7,books=0.3 …\n"
     "  tethys data llama3_debugmodel --data.tokens tokens.npy\n\n"

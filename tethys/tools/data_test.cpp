@@ -39,6 +39,20 @@ class DataCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
+// The component lies beside the program, and not beside a copy of it.
+TEST_F(DataCommand, OfParquetWithoutItsReaderSaysWhatBuildsIt) {
+  std::filesystem::copy_file(TETHYS_PROGRAM, folder_ / "tethys");
+  std::filesystem::create_symlink(Path(TETHYS_SOURCE_DIR) / "recipes", folder_ / "recipes");
+  const std::string file = write("a.parquet", "PAR1");
+  const std::string command = fmt::format(
+      "{0}/tethys data llama3_debugmodel --data.text {1} --data.tokenizer {2} "
+      "--data.cache_dir {0}/cache > {0}/output 2>&1",
+      folder_.path().string(), file, tokenizer());
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+  EXPECT_THAT(read_file(folder_ / "output"),
+              HasSubstr("cannot read " + file + ": the reader of Parquet is not there: run `make parquet`"));
+}
+
 TEST_F(DataCommand, CountsTheDocumentsOfJsonLines) {
   const std::string file = write("a.jsonl",
                                  "{\"body\": \"0123456789\"}\n"

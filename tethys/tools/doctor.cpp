@@ -42,6 +42,7 @@ int run(Invocation& invocation) {
   show(check_memory());
   show(check_cache(surroundings.cache_folder));
   show(check_disk(std::filesystem::current_path()));
+  show(check_parquet());
   for (const Finding& finding : plugins) show(finding);
   if (plugin.empty()) {
     show({Finding::State::Note, "tpu", "for a TPU: `pip install libtpu`, then tethys doctor --plugin …/libtpu.so", ""});
@@ -63,10 +64,9 @@ const Command kDoctorCommand{
     "look whether this machine has what a run needs",
     "  tethys doctor\n"
     "  tethys doctor --plugin ~/venv/lib/python3.11/site-packages/libtpu/libtpu.so\n\n"
-    "A line for each thing that was looked at: the program, recipes, CPU, memory, cache, disk, and the plugins, each "
-    "of\n"
-    "which is loaded and computes something. A fault has a line that says how to mend it. Exit status: 0 without a\n"
-    "fault, 1 with one.\n",
+    "A line for each thing that was looked at: the program, recipes, CPU, memory, cache, disk, the reader of Parquet,\n"
+    "and the plugins, each of which is loaded and computes something. A fault has a line that says how to mend it.\n"
+    "Exit status: 0 without a fault, 1 with one.\n",
     options,
     run,
 };

@@ -25,6 +25,7 @@ TEST(Doctor, FindsNothingWrongHere) {
   EXPECT_EQ(ended.status, 0) << ended.output;
   EXPECT_NE(ended.output.find("no faults\n"), std::string::npos) << ended.output;
   EXPECT_NE(ended.output.find("xla_cpu.so: cpu, "), std::string::npos) << ended.output;
+  EXPECT_NE(ended.output.find("parquet "), std::string::npos) << ended.output;
 }
 
 void expect_fault(const Ended& ended, const std::string& fault, const std::string& fix) {

@@ -27,7 +27,7 @@ struct TrainingData {
   RowOrder order = RowOrder::Shuffled;
   std::string fingerprint;  // of the text: what a resumed run compares
   int64_t files = 1;
-  int64_t skipped_lines = 0;  // bad ones, of JSON lines
+  int64_t skipped_lines = 0;  // bad ones, of JSON lines and Parquet
 };
 
 // As BatchMaker takes it.

@@ -57,7 +57,7 @@ std::string read_text(const std::string& text, Conversation& conversation) {
 
 // What is wrong with a line; empty if it gave its conversation.
 std::string read_line(const Line& line, Conversation& conversation) {
-  if (line.too_long) return fmt::format("is longer than the {} bytes that a line may have", line.text.size());
+  if (!line.wrong.empty()) return line.wrong;
   const std::string wrong = read_text(line.text, conversation);
   if (!wrong.empty()) return wrong;
   const bool answers = std::any_of(conversation.begin(), conversation.end(),
@@ -80,7 +80,7 @@ std::optional<Conversation> conversation_in(const Line& line, const std::string&
   const std::string wrong = read_line(line, conversation);
   if (wrong.empty()) return conversation;
   if (options.skip_bad_lines) return std::nullopt;
-  user_error("{}: line {} {}; expected {} (data.chats), or --data.skip_bad_lines", path, line.number, wrong, kExpected);
+  user_error("{} {}; expected {} (data.chats), or --data.skip_bad_lines", place_of(line, path), wrong, kExpected);
 }
 
 Conversation read_conversation(const std::string& path) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/sources/json_lines.h"
+#include "data/sources/lines.h"
 
 namespace tethys {
 

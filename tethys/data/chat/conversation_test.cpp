@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::optional<Conversation> read(const std::string& text, bool skip = false) {
-  return conversation_in({.number = 7, .text = text, .too_long = false}, "a.jsonl",
+  return conversation_in({.number = 7, .text = text, .wrong = ""}, "a.jsonl",
                          {.text_field = "text", .skip_bad_lines = skip, .chats = true});
 }
 

@@ -18,6 +18,7 @@
 #include "base/temporary_name.h"
 #include "data/chat/chat_encoder.h"
 #include "data/parallel.h"
+#include "data/sources/byte_source.h"
 #include "data/sources/text.h"
 #include "data/tokenizer/encoder.h"
 
@@ -77,14 +78,14 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 
 struct Document {
   size_t file = 0;
-  int64_t line = 0;  // of JSON lines
+  int64_t line = 0;  // of a file that holds them
   int64_t size = 0;  // of the text
   HashText hash{};
 };
 
-// What of the options decides which documents the files hold: nothing, unless some are JSON lines.
+// What of the options decides which documents the files hold: nothing, unless some hold lines.
 std::string key_of(const LineOptions& lines, const std::vector<std::string>& files) {
-  if (std::none_of(files.begin(), files.end(), is_json_lines)) return "";
+  if (std::none_of(files.begin(), files.end(), holds_lines)) return "";
   return fmt::format("\n{} {}", lines.skip_bad_lines ? "skip" : "all", lines.chats ? "\n" : lines.text_field);
 }
 
@@ -105,14 +106,14 @@ std::string read_text(const std::string& path) {
   return is_compressed(path) ? read_all(*open_bytes(path)) : read_file(path);
 }
 
-// The lines of the files that are JSON lines, for one who asks for them in order.
+// The lines of the files that hold some, for one who asks for them in order.
 class LineCursor {
  public:
-  explicit LineCursor(const std::vector<std::string>& files) : files_(files) {}
+  LineCursor(const std::vector<std::string>& files, const LineOptions& options) : files_(files), options_(options) {}
 
   // False if the file has no such line.
   bool seek(const Document& document, Line& line) {
-    if (!lines_ || file_ != document.file) lines_.emplace(files_[file_ = document.file]);
+    if (!lines_ || file_ != document.file) lines_ = open_line_source(files_[file_ = document.file], options_);
     while (lines_->next(line)) {
       if (line.number >= document.line) return line.number == document.line;
     }
@@ -121,8 +122,9 @@ class LineCursor {
 
  private:
   const std::vector<std::string>& files_;
+  const LineOptions& options_;
   size_t file_ = 0;
-  std::optional<JsonLines> lines_;
+  std::unique_ptr<LineSource> lines_;
 };
 
 // Tells of the files' bytes that all threads have read together, a hundredth at a time.
@@ -245,22 +247,23 @@ class Builder {
     const auto add = [&](const std::string& text, int64_t line) {
       if (!text.empty()) found.push_back({file, line, static_cast<int64_t>(text.size()), hash_text(hash_hex(text))});
     };
-    if (!is_json_lines(path) && corpus_.lines.chats) {
-      user_error("{} holds no chats: data.chats takes files of JSON lines, named .jsonl, .jsonl.gz or .jsonl.zst",
-                 path);
+    if (!holds_lines(path) && corpus_.lines.chats) {
+      user_error(
+          "{} holds no chats: data.chats takes files of JSON lines, named .jsonl, .jsonl.gz or .jsonl.zst, or .parquet",
+          path);
     }
-    if (!is_json_lines(path)) {
+    if (!holds_lines(path)) {
       const std::unique_ptr<ByteSource> source = open_bytes(path);
       add(read_all(*source), 0);
       bytes.add(source->position());
       return 0;
     }
     int64_t skipped = 0, told = 0;
-    JsonLines lines(path);
-    for (Line line; lines.next(line);) {
+    const std::unique_ptr<LineSource> lines = open_line_source(path, corpus_.lines);
+    for (Line line; lines->next(line);) {
       const std::optional<std::string> text = text_of_line(line, path, corpus_.lines);
       text ? add(*text, line.number) : void(++skipped);
-      if (lines.position() > told) bytes.add(lines.position() - std::exchange(told, lines.position()));
+      if (lines->position() > told) bytes.add(lines->position() - std::exchange(told, lines->position()));
     }
     return skipped;
   }
@@ -302,7 +305,7 @@ class Builder {
     std::vector<DocumentEncoder> encoders(static_cast<size_t>(thread_count(corpus_.threads)),
                                           DocumentEncoder(tokenizer_, corpus_.lines.chats));
     std::vector<uint64_t> starts;
-    LineCursor cursor(files_);
+    LineCursor cursor(files_, corpus_.lines);
     for (size_t begin = 0; begin < documents.size();) {
       std::vector<Line> lines;
       size_t stop = begin;

@@ -15,14 +15,14 @@
 
 #include "data/index/token_stream.h"
 #include "data/progress.h"
-#include "data/sources/json_lines.h"
+#include "data/sources/lines.h"
 #include "data/tokenizer/tokenizer.h"
 
 namespace tethys {
 
 struct Corpus {
   std::vector<std::string> files;  // paths and globs, as find_text_files takes them
-  LineOptions lines = {};          // of the files that are JSON lines
+  LineOptions lines = {};          // of the files that hold lines
   std::string folder;              // where the index is kept; made if missing
   std::string name = {};           // of one source among several
   double validation_share = 0.01;  // of the documents; at least one if there are two
@@ -43,9 +43,9 @@ struct TokenIndex {
   bool built = false;  // now, not found on disk
 };
 
-// A file is a document; of JSON lines each line is one, and a name in .gz or .zst is that of a compressed file.
-// UserError if the share is not in [0, 1), a pattern matches nothing, a file cannot be read, a line is bad, or no file
-// holds text.
+// A file is a document; of JSON lines each line is one, of Parquet each row, and a name in .gz or .zst is that of a
+// compressed file. UserError if the share is not in [0, 1), a pattern matches nothing, a file cannot be read, a line is
+// bad, or no file holds text.
 TokenIndex open_index(const Tokenizer& tokenizer, const Corpus& corpus);
 
 }  // namespace tethys

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/error.h"
 #include "base/json_message.h"
 #include "base/planted_bug.h"
 
@@ -74,28 +73,7 @@ class FieldFinder : public Json::json_sax_t {
   bool wanted_ = false;  // by the newest key at depth 1
 };
 
-// What is wrong with a line; empty if it gave its text.
-std::string read_line(const Line& line, const std::string& field, std::optional<std::string>& text) {
-  if (line.too_long) return fmt::format("is longer than the {} bytes that a line may have", line.text.size());
-  // The parser would take one for the end of the text.
-  if (line.text.find('\0') != std::string::npos) return "is not JSON: it holds a NUL byte";
-  FieldFinder finder(field);
-  if (!Json::sax_parse(line.text, &finder)) return fmt::format("is not JSON: {}", finder.reason);
-  if (!finder.is_object) return "is no JSON object";
-  if (!finder.is_there) return fmt::format("has no \"{}\"", field);
-  if (!finder.text) return fmt::format("has a \"{}\" that is no text", field);
-  text = std::move(finder.text);
-  return "";
-}
-
 }  // namespace
-
-bool is_json_lines(std::string_view path) {
-  for (const std::string_view packed : {".gz", ".zst"}) {
-    if (path.ends_with(packed)) path.remove_suffix(packed.size());
-  }
-  return path.ends_with(".jsonl");
-}
 
 JsonLines::JsonLines(const std::string& path, size_t longest) : JsonLines(open_bytes(path), longest) {}
 
@@ -110,27 +88,32 @@ bool JsonLines::next(Line& line) {
 }
 
 bool JsonLines::next_of_any_kind(Line& line) {
-  line = {.number = ++number_, .text = std::move(line.text), .too_long = false};
+  line.number = ++number_;
   line.text.clear();
+  line.wrong.clear();
   for (bool any = false;; any = true) {
     if (left_.empty()) left_ = {buffer_.data(), source_->read(buffer_)};
     if (left_.empty()) return any;
     const size_t end = left_.find('\n');
     const std::string_view part = left_.substr(0, end);
     const size_t room = kPlantedBug ? part.size() : longest_ - line.text.size();
-    line.too_long = line.too_long || part.size() > room;
+    if (part.size() > room) line.wrong = too_long_message(longest_);
     line.text.append(part.substr(0, room));
     left_.remove_prefix(end == std::string_view::npos ? left_.size() : end + 1);
     if (end != std::string_view::npos) return true;
   }
 }
 
-std::optional<std::string> document_in(const Line& line, const std::string& path, const LineOptions& options) {
-  std::optional<std::string> text;
-  const std::string wrong = read_line(line, options.text_field, text);
-  if (wrong.empty() || options.skip_bad_lines) return text;
-  user_error("{}: line {} {}; expected an object with a text \"{}\" (data.text_field), or --data.skip_bad_lines", path,
-             line.number, wrong, options.text_field);
+std::string read_json_text(const std::string& line, const std::string& field, std::optional<std::string>& text) {
+  // The parser would take one for the end of the text.
+  if (line.find('\0') != std::string::npos) return "is not JSON: it holds a NUL byte";
+  FieldFinder finder(field);
+  if (!Json::sax_parse(line, &finder)) return fmt::format("is not JSON: {}", finder.reason);
+  if (!finder.is_object) return "is no JSON object";
+  if (!finder.is_there) return fmt::format("has no \"{}\"", field);
+  if (!finder.text) return fmt::format("has a \"{}\" that is no text", field);
+  text = std::move(finder.text);
+  return "";
 }
 
 }  // namespace tethys

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "config/option_table.h"
+#include "data/sources/parquet.h"
 #include "pjrt/buffer.h"
 #include "pjrt/executable.h"
 #include "runtime/host_memory.h"
@@ -116,6 +117,14 @@ Finding check_disk(const Path& folder) {
     return {State::Fault, "disk", detail, "free some space, or give --output a folder on another disk"};
   }
   return {free < 8 ? State::Note : State::Ok, "disk", detail, ""};
+}
+
+Finding check_parquet() {
+  try {
+    return {State::Ok, "parquet", parquet_component(), ""};
+  } catch (const UserError& error) {
+    return {State::Note, "parquet", error.what(), ""};
+  }
 }
 
 Finding check_plugin(const Path& plugin, const std::string& xla_flags, const std::string& fix) {

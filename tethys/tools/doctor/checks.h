@@ -23,6 +23,9 @@ Finding check_cache(const Path& folder);
 // Free space where a run would write: a Fault under 256 MiB, a Note under 8 GiB.
 Finding check_disk(const Path& folder);
 
+// Whether the component that reads Parquet is there; a Note if not.
+Finding check_parquet();
+
 // That the plugin loads, has devices, and computes 1 + 2 = 3. In a process of its own, since one that is broken, or
 // does not know a flag of `xla_flags`, ends the process that loads it. `fix` is for one that does not.
 Finding check_plugin(const Path& plugin, const std::string& xla_flags, const std::string& fix);
