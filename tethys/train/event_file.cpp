@@ -83,6 +83,18 @@ void EventFile::add_scalars(int64_t step, double wall_time,
   append(event.SerializeAsString());
 }
 
+void EventFile::add_text(int64_t step, double wall_time, const std::string& tag, const std::string& text) {
+  constexpr int kStrings = 7;
+  train::proto::Event event = event_at(step, wall_time);
+  train::proto::Summary::Value& entry = *event.mutable_summary()->add_value();
+  entry.set_tag(tag);
+  entry.mutable_tensor()->set_dtype(kStrings);
+  entry.mutable_tensor()->mutable_tensor_shape();  // a scalar
+  entry.mutable_tensor()->add_string_val(text);
+  entry.mutable_metadata()->mutable_plugin_data()->set_plugin_name("text");
+  append(event.SerializeAsString());
+}
+
 // A record is whole in the file when this returns.
 void EventFile::append(const std::string& message) {
   const std::string record = tf_record(message);

@@ -1,4 +1,4 @@
-// EventFile: curves for TensorBoard. A file of records, each with its length and the masked CRC-32C of both
+// EventFile: curves and texts for TensorBoard. A file of records, each with its length and the masked CRC-32C of both
 // (TFRecord), around `Event` messages. TensorBoard shows all event files of a folder as one run; a file that begins at
 // a step hides what earlier files say of that step and later ones, so a resumed run begins a new file.
 //
@@ -34,6 +34,9 @@ class EventFile {
   EventFile(const Path& folder, const Begin& begin);
 
   void add_scalars(int64_t step, double wall_time, const std::vector<std::pair<std::string, double>>& scalars);
+
+  // Markdown, in UTF-8.
+  void add_text(int64_t step, double wall_time, const std::string& tag, const std::string& text);
 
   const Path& path() const { return path_; }
 

@@ -28,7 +28,8 @@ TEST(EventFile, HoldsTheBytesThatTensorBoardWrites) {
   const TemporaryFolder folder;
   constexpr double kTime = 1750000000.25;
   EventFile events(folder.path(), {.first_step = 21, .wall_time = kTime});
-  events.add_scalars(21, kTime + 1, {{"loss", 2.5}, {"grad_norm", 0.1}});
+  events.add_scalars(21, kTime + 1, {{"loss", 2.5}, {"grad_norm", 0.1}, {"data_seconds", 0.0}});
+  events.add_text(21, kTime + 2, "sample", "\tOnce é\n\tupon");
   EXPECT_EQ(events.path().filename(), "events.out.tfevents.1750000000.tethys.21");
   std::string golden = read_file(Path(TETHYS_SOURCE_DIR) / "tests/golden/tensorboard/events.hex");
   std::erase(golden, '\n');

@@ -29,8 +29,8 @@ class MetricsWriter {
 
   void add(const StepMetrics& metrics) { write(metrics.step, to_json(metrics)); }
   void add(const ValidationMetrics& metrics) { write(metrics.step, to_json(metrics)); }
-  // A line only: it has no curve.
-  void add(const SampleMetrics& metrics) { lines_.append(to_json(metrics)); }
+  // A text there, and no curve.
+  void add(const SampleMetrics& metrics);
 
  private:
   void write(int64_t step, const std::string& line);

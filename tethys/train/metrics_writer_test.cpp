@@ -12,6 +12,20 @@ TEST(Scalars, AreTheNumbersOfALineButTheStep) {
   EXPECT_EQ(scalars_of(R"({"step":3,"loss":2.5,"note":"x","tokens":7})"), (Scalars{{"loss", 2.5}, {"tokens", 7}}));
 }
 
+// What TensorBoard shows as a text of its own begins each line with a tab; bytes that are no text are U+FFFD.
+TEST(MetricsWriter, ASampleIsATextOfTheEventFile) {
+  const TemporaryFolder folder;
+  MetricsWriter(folder / "metrics.jsonl", {.tensorboard = true, .first_step = 3})
+      .add(SampleMetrics{.step = 3, .prompt = "a", .text = "b\nc\xff"});
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().filename() == "metrics.jsonl") continue;
+    const std::string events = read_file(entry.path());
+    EXPECT_NE(events.find("\tab\n\tc\uFFFD"), std::string::npos);
+    EXPECT_NE(events.find("sample"), std::string::npos);
+  }
+  EXPECT_EQ(read_metrics(folder / "metrics.jsonl").samples.size(), 1U);
+}
+
 TEST(MetricsWriter, WritesLinesAndOnlyIfAskedAnEventFile) {
   const TemporaryFolder folder;
   const StepMetrics step{.step = 2, .loss = 1.5};

@@ -8,6 +8,7 @@ import io
 import pathlib
 
 from tensorboard.compat.proto import event_pb2, summary_pb2
+from tensorboard.plugins.text.summary import text_pb
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 TIME = 1750000000.25
@@ -16,7 +17,9 @@ events = [
     event_pb2.Event(wall_time=TIME, step=0, file_version="brain.Event:2"),
     event_pb2.Event(wall_time=TIME, step=21, session_log=event_pb2.SessionLog(status=event_pb2.SessionLog.START)),
     event_pb2.Event(wall_time=TIME + 1, step=21, summary=summary_pb2.Summary(
-        value=[Value(tag="loss", simple_value=2.5), Value(tag="grad_norm", simple_value=0.1)])),
+        value=[Value(tag="loss", simple_value=2.5), Value(tag="grad_norm", simple_value=0.1),
+               Value(tag="data_seconds", simple_value=0.0)])),
+    event_pb2.Event(wall_time=TIME + 2, step=21, summary=text_pb("sample", "\tOnce é\n\tupon")),
 ]
 out = io.BytesIO()
 writer = RecordWriter(out)

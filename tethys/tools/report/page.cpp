@@ -28,8 +28,10 @@ constexpr std::string_view kHead =
     ".charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 1rem; }\n"
     "svg text { fill: var(--ink); font: 13px system-ui, sans-serif; } svg text.title { font-weight: 600; }\n"
     ".scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
-    "th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid var(--grid); }\n"
+    "th, td { text-align: left; padding: .2rem .9rem .2rem 0; vertical-align: top; border-bottom: 1px solid "
+    "var(--grid); }\n"
     "tr.differs td { background: var(--mark); }\n"
+    "td.said { white-space: pre-wrap; font: 13px/1.4 ui-monospace, monospace; }\n"
     ".key { display: inline-block; width: .8rem; height: .8rem; margin-right: .4rem; border-radius: 2px; }\n"
     "</style>\n</head>\n<body>\n<h1>Tethys report</h1>\n";
 
@@ -114,6 +116,32 @@ std::string figures(const std::vector<ReportedRun>& runs) {
   return html + "</table></div>\n";
 }
 
+// What the models said, the newest before those of earlier steps.
+std::string samples(const std::vector<ReportedRun>& runs) {
+  std::map<int64_t, std::vector<std::string>, std::greater<>> said;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    for (const SampleMetrics& m : runs[i].metrics.samples) {
+      auto& row = said.try_emplace(m.step, runs.size()).first->second;
+      row[i] = fmt::format("<b>{}</b>{}", escaped(m.prompt), escaped(m.text));
+    }
+  }
+  if (said.empty()) return "";
+  std::vector<std::string> head = {"step"};
+  for (const ReportedRun& run : runs) head.push_back(escaped(run.name));
+  std::vector<std::string> rows;
+  for (const auto& [step, texts] : said) {
+    std::string html = fmt::format("<tr><td>{}</td>", step);
+    for (const std::string& text : texts) html += fmt::format("<td class=\"said\">{}</td>", text);
+    rows.push_back(html + "</tr>\n");
+  }
+  const std::string table = "<div class=\"scroll\"><table>\n" + row(head, "th");
+  std::string html = "<h2>Samples</h2>\n" + table + rows[0] + "</table></div>\n";
+  if (rows.size() == 1) return html;
+  html += "<details><summary>of earlier steps</summary>" + table;
+  for (size_t i = 1; i < rows.size(); ++i) html += rows[i];
+  return html + "</table></div></details>\n";
+}
+
 // Of each setting the value in every run; those that differ come first and are marked.
 std::string settings(const std::vector<ReportedRun>& runs) {
   std::vector<std::string> names;
@@ -165,7 +193,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const std::string& 
 }
 
 std::string report_page(const std::vector<ReportedRun>& runs) {
-  return std::string(kHead) + figures(runs) + charts(runs) + settings(runs) + "</body>\n</html>\n";
+  return std::string(kHead) + figures(runs) + charts(runs) + samples(runs) + settings(runs) + "</body>\n</html>\n";
 }
 
 }  // namespace tethys

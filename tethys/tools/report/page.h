@@ -1,5 +1,5 @@
 // The page of `tethys report`: one HTML file with nothing outside of it: curves of one or several runs side by side,
-// their figures, and where their settings differ.
+// their figures, what the models said, and where their settings differ.
 #pragma once
 
 #include <string>

@@ -50,6 +50,22 @@ TEST(ReportPage, ShowsEachRunAndWhereTheyDiffer) {
             std::string::npos)
       << page;
   EXPECT_EQ(page.find("http"), std::string::npos);
+  EXPECT_EQ(page.find("Samples"), std::string::npos);
+}
+
+TEST(ReportPage, ShowsWhatTheModelsSaidSideBySideTheNewestFirst) {
+  ReportedRun a{"a", {}, {}}, b{"b", {}, {}};
+  a.metrics.samples = {{.step = 9, .prompt = "x <", .text = " y"}, {.step = 10, .prompt = "x <", .text = "\nz"}};
+  b.metrics.samples = {{.step = 10, .prompt = "&", .text = "!"}};
+  const std::string page = report_page({a, b});
+  const size_t newest =
+      page.find("<tr><td>10</td><td class=\"said\"><b>x &lt;</b>\nz</td><td class=\"said\"><b>&amp;</b>!</td></tr>");
+  const size_t earlier =
+      page.find("<tr><td>9</td><td class=\"said\"><b>x &lt;</b> y</td><td class=\"said\"></td></tr>");
+  ASSERT_NE(newest, std::string::npos) << page;
+  ASSERT_NE(earlier, std::string::npos) << page;
+  EXPECT_LT(newest, page.find("<summary>of earlier steps"));
+  EXPECT_GT(earlier, page.find("<summary>of earlier steps"));
 }
 
 }  // namespace
