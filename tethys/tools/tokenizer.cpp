@@ -6,15 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/number.h"
+#include "config/option_table.h"
 #include "data/parallel.h"
+#include "data/sources/documents.h"
 #include "data/sources/text.h"
 #include "data/tokenizer/encoder.h"
 #include "data/tokenizer/train_bpe.h"
@@ -24,13 +22,25 @@
 namespace tethys {
 namespace {
 
+// How lines and rows are read, as training reads them.
+std::vector<Option> with_line_options(std::vector<Option> options) {
+  for (const Option& option : option_table()) {
+    if (option.name == "data.text_field" || option.name == "data.skip_bad_lines") options.push_back(option);
+  }
+  return options;
+}
+
+LineOptions line_options(const Config& config) {
+  return {.text_field = config.get_string("data.text_field"), .skip_bad_lines = config.get_bool("data.skip_bad_lines")};
+}
+
 std::vector<Option> train_options() {
-  return {
+  return with_line_options({
       int_option("vocab_size", 2048, between(257, 1 << 24),
                  "number of tokens, the 256 bytes and the end of text included"),
       text_option("output", "tokenizer.json", "the file to write"),
       int_option("threads", 0, between(0, 4096), "threads to use; 0: all of the machine's"),
-  };
+  });
 }
 
 int train(Invocation& invocation) {
@@ -41,16 +51,19 @@ int train(Invocation& invocation) {
   const std::vector<std::string> files = find_text_files(invocation.arguments);
   BpeTraining training;
   training.vocab_size = invocation.config.get_int("vocab_size");
+  training.lines = line_options(invocation.config);
   training.threads = static_cast<int>(invocation.config.get_int("threads"));
   Screen screen(invocation.surroundings.out, invocation.surroundings.width);
   training.progress = [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); };
-  const Tokenizer tokenizer(train_bpe(files, training));
+  int64_t skipped_lines = 0;
+  const Tokenizer tokenizer(train_bpe(files, training, &skipped_lines));
   const std::string& output = invocation.config.get_string("output");
   const Path folder = Path(output).parent_path();
   if (!folder.empty()) make_directories(folder);
   tokenizer.save(output);
-  screen.line(fmt::format("{}: {}, from {}", output, counted(tokenizer.vocab_size(), "token"),
-                          counted(static_cast<int64_t>(files.size()), "file")));
+  screen.line(fmt::format("{}: {}, from {}{}", output, counted(tokenizer.vocab_size(), "token"),
+                          counted(static_cast<int64_t>(files.size()), "file"),
+                          skipped_lines > 0 ? fmt::format("; {} skipped", counted(skipped_lines, "bad line")) : ""));
   if (tokenizer.vocab_size() < training.vocab_size) {
     screen.line(fmt::format("fewer than {}: no two neighbours are left that occur together twice; more text has more",
                             invocation.config.cite("vocab_size")));
@@ -63,24 +76,13 @@ Option tokenizer_option() {
 }
 
 std::vector<Option> encode_options() {
-  return {
+  return with_line_options({
       tokenizer_option(),
-      text_option("documents", "", "JSON lines to encode instead of TEXT: texts, or objects with a \"text\""),
+      text_option("documents", "", "file whose documents are encoded in the place of TEXT, as data.text reads it"),
       bool_option("template", true, "put around each text what the tokenizer says, such as a begin of text"),
       bool_option("summary", false, "of the documents, print counts and speed in place of the ids"),
       int_option("threads", 0, between(0, 4096), "threads for the documents; 0: all of the machine's"),
-  };
-}
-
-// A line of a documents file.
-std::string document_of(const std::string& line, const std::string& path, int64_t number) {
-  const auto bad = [&](std::string_view what) { user_error("{}: line {} {}", path, number, what); };
-  const nlohmann::json value = nlohmann::json::parse(line, nullptr, false);
-  if (value.is_discarded()) bad("is not JSON");
-  const bool holds_text = value.is_object() && value.contains("text");
-  const nlohmann::json& text = holds_text ? value["text"] : value;
-  if (!text.is_string()) bad("is neither a text nor an object with a \"text\"");
-  return text.get<std::string>();
+  });
 }
 
 struct Summary {
@@ -90,36 +92,57 @@ struct Summary {
   double seconds = 0;  // of encoding alone
 };
 
-int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
-  constexpr size_t kBatch = 4096;
-  const Config& config = invocation.config;
-  const std::string& path = config.get_string("documents");
-  const auto enclose = config.get_bool("template") ? Template::Apply : Template::Leave;
-  const auto threads = static_cast<int>(config.get_int("threads"));
-  std::ifstream file(path);
-  if (!file) user_error("{}: {}", path, std::strerror(errno));
-  std::vector<Encoder> encoders(static_cast<size_t>(thread_count(threads)), Encoder(tokenizer));
-  Summary summary;
-  std::string line;
-  while (file) {
-    std::vector<std::string> texts;
-    while (texts.size() < kBatch && std::getline(file, line)) {
-      ++summary.documents;
-      texts.push_back(document_of(line, path, summary.documents));
-      summary.bytes += static_cast<int64_t>(texts.back().size());
-    }
-    std::vector<std::vector<int32_t>> ids(texts.size());
+// Encodes documents in the order in which they come, many at a time.
+class DocumentsEncoder {
+ public:
+  DocumentsEncoder(const Invocation& invocation, const Tokenizer& tokenizer)
+      : out_(invocation.config.get_bool("summary") ? nullptr : &invocation.surroundings.out),
+        enclose_(invocation.config.get_bool("template") ? Template::Apply : Template::Leave),
+        threads_(static_cast<int>(invocation.config.get_int("threads"))),
+        encoders_(static_cast<size_t>(thread_count(threads_)), Encoder(tokenizer)) {}
+
+  void add(std::string text) {
+    constexpr size_t kBatch = 4096, kBatchBytes = size_t{8} << 20;
+    ++summary.documents;
+    summary.bytes += static_cast<int64_t>(text.size());
+    bytes_ += text.size();
+    texts_.push_back(std::move(text));
+    if (texts_.size() == kBatch || bytes_ >= kBatchBytes) encode();
+  }
+  void encode() {
+    std::vector<std::vector<int32_t>> ids(texts_.size());
     const auto start = std::chrono::steady_clock::now();
-    parallel_for(static_cast<int64_t>(texts.size()), threads, [&](int worker, int64_t i) {
-      encoders[static_cast<size_t>(worker)].encode(texts[static_cast<size_t>(i)], ids[static_cast<size_t>(i)], enclose);
+    parallel_for(static_cast<int64_t>(texts_.size()), threads_, [&](int worker, int64_t index) {
+      const auto i = static_cast<size_t>(index);
+      encoders_[static_cast<size_t>(worker)].encode(texts_[i], ids[i], enclose_);
     });
     summary.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const std::vector<int32_t>& document : ids) {
       summary.tokens += static_cast<int64_t>(document.size());
-      if (!config.get_bool("summary")) fmt::print(invocation.surroundings.out, "{}\n", fmt::join(document, " "));
+      if (out_ != nullptr) fmt::print(*out_, "{}\n", fmt::join(document, " "));
     }
+    texts_.clear();
+    bytes_ = 0;
   }
-  if (file.bad()) user_error("{}: {}", path, std::strerror(errno));
+
+  Summary summary;
+
+ private:
+  std::ostream* out_;  // where the ids are printed; null if they are not
+  Template enclose_;
+  int threads_;
+  std::vector<Encoder> encoders_;
+  std::vector<std::string> texts_;
+  size_t bytes_ = 0;
+};
+
+int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
+  const Config& config = invocation.config;
+  DocumentsEncoder encoder(invocation, tokenizer);
+  for_each_document(config.get_string("documents"), line_options(config),
+                    [&](std::string text, int64_t) { encoder.add(std::move(text)); });
+  encoder.encode();
+  const Summary& summary = encoder.summary;
   if (config.get_bool("summary")) {
     fmt::print(invocation.surroundings.out, "documents {}  bytes {}  tokens {}  seconds {:.3f}  MB/s {:.2f}\n",
                summary.documents, summary.bytes, summary.tokens, summary.seconds,
@@ -168,8 +191,10 @@ const Command kTokenizerTrainCommand{
     "tokenizer train",
     "FILES… [--vocab_size N] [--output FILE]",
     "learn a byte-level BPE vocabulary from text files",
-    "  tethys tokenizer train 'books/**/*.txt' --vocab_size 8192 --output tokenizer.json\n\n"
-    "FILES are paths or globs (** goes through folders; quote them). The file is Hugging Face's tokenizer.json.\n",
+    "  tethys tokenizer train 'books/**/*.txt' --vocab_size 8192 --output tokenizer.json\n"
+    "  tethys tokenizer train corpus.jsonl.zst --data.text_field content --vocab_size 32000\n\n"
+    "FILES are paths or globs (** goes through folders; quote them) of what data.text takes. The file is Hugging "
+    "Face's tokenizer.json.\n",
     train_options,
     train,
 };
@@ -179,7 +204,7 @@ const Command kTokenizerEncodeCommand{
     "TEXT | --documents FILE [--tokenizer FILE]",
     "print the token ids of a text, or of many",
     "  tethys tokenizer encode 'def main():' --tokenizer tokenizer.json\n"
-    "  tethys tokenizer encode --documents corpus.jsonl --summary\n\n"
+    "  tethys tokenizer encode --documents corpus.jsonl.gz --summary\n\n"
     "FILE is Hugging Face's tokenizer.json of any byte-level BPE, such as Llama 3's or Qwen3's. The ids of each "
     "document\n"
     "are a line.\n",

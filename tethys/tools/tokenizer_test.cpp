@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "data/sources/compressed_testing.h"
 #include "tools/testing.h"
 
 namespace tethys {
@@ -25,6 +26,9 @@ class Tokenizers : public testing::Test {
 
   std::string path(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, const std::string& text) const { write_file(path(name), text); }
+  void write_packed(const std::string& name, const std::string& text) const {
+    write(name, name.ends_with(".gz") ? gzipped(text) : zstandard(text));
+  }
   Ended run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "tokenizer");
     arguments.insert(arguments.end(), {"--tokenizer", path("tokenizer.json")});
@@ -40,25 +44,61 @@ TEST_F(Tokenizers, EncodeWithTheTemplateOrWithout) {
 }
 
 TEST_F(Tokenizers, EncodeEachDocumentOfAFile) {
-  write("d.jsonl", "\"!\"\n{\"text\": \"\\\"<|end_of_text|>\"}\n\"\"\n");
+  write("d.jsonl", "{\"text\": \"!\"}\n{\"text\": \"\\\"<|end_of_text|>\"}\n{\"text\": \"\"}\n");
   EXPECT_EQ(run({"encode", "--documents", path("d.jsonl")}).output, "256 0\n256 1 256\n256\n");
   EXPECT_EQ(run({"encode", "--documents", path("d.jsonl"), "--no-template", "--threads", "2"}).output, "0\n1 256\n\n");
   EXPECT_THAT(run({"encode", "--documents", path("d.jsonl"), "--summary"}).output,
               ContainsRegex("^documents 3  bytes 17  tokens 6  seconds [0-9.]+  MB/s [0-9.]+\n$"));
 }
 
+TEST_F(Tokenizers, EncodeTheDocumentsThatTrainingReads) {
+  const std::string lines = "{\"body\": \"!\"}\n3\n{\"body\": \"\\\"\"}\n";
+  write_packed("d.jsonl.gz", lines);
+  write_packed("d.jsonl.zst", lines);
+  for (const char* name : {"d.jsonl.gz", "d.jsonl.zst"}) {
+    const std::vector<std::string> encode = {"encode", "--documents", path(name), "--data.text_field", "body"};
+    EXPECT_THAT(run(encode).output, HasSubstr("line 2 is no JSON object; expected an object with a text \"body\""));
+    EXPECT_EQ(run(encode + Flags{"--data.skip_bad_lines"}).output, "256 0\n256 1\n");
+  }
+  write_packed("d.txt.gz", "!\n\"");
+  EXPECT_EQ(run({"encode", "--documents", path("d.txt.gz")}).output, run({"encode", "!\n\""}).output);
+}
+
+// Of the bytes between the texts of lines none takes part in a merge.
+TEST_F(Tokenizers, AreTrainedOnTheDocumentsThatTrainingReads) {
+  const std::string text = "the cat and the hat and the bat";
+  write("plain.txt", text);
+  write_packed("text.zst", text);
+  write("lines.jsonl", "{\"text\": \"" + text + "\", \"title\": \"zzzzzzzzzzzz\"}\n");
+  write_packed("lines.jsonl.gz", "{\"text\": \"" + text + "\"}\n{\"no text\": 1}\n");
+  const auto trained = [&](const std::string& file, const Flags& flags = {}) {
+    const Ended ended = run_tethys(
+        Flags{"tokenizer", "train", path(file), "--vocab_size", "264", "--output", path("trained.json")} + flags);
+    EXPECT_EQ(ended.status, 0) << ended.output;
+    EXPECT_EQ(ended.output.find("1 bad line skipped") != std::string::npos, !flags.empty());
+    return read_file(path("trained.json"));
+  };
+  const std::string expected = trained("plain.txt");
+  EXPECT_EQ(trained("text.zst"), expected);
+  EXPECT_EQ(trained("lines.jsonl"), expected);
+  EXPECT_EQ(trained("lines.jsonl.gz", {"--data.skip_bad_lines"}), expected);
+}
+
 TEST_F(Tokenizers, NameTheLineThatIsNoDocument) {
   const std::pair<const char*, const char*> cases[] = {
-      {"\"a\"\n\"b\n", "d.jsonl: line 2 is not JSON"},
-      {"\"a\"\n{\"b\": 1}\n", "d.jsonl: line 2 is neither a text nor an object with a \"text\""},
-      {"{\"text\": 1}\n", "line 1 is neither"},
+      {"{\"text\": \"a\"}\n\"b\n", "d.jsonl: line 2 is not JSON"},
+      {"{\"text\": \"a\"}\n{\"b\": 1}\n", "d.jsonl: line 2 has no \"text\""},
+      {"{\"text\": 1}\n", "line 1 has a \"text\" that is no text"},
+      {"\"a\"\n", "line 1 is no JSON object"},
       {"\"\xff\"\n", "line 1 is not JSON"},
   };
   for (const auto& [text, message] : cases) {
     write("d.jsonl", text);
-    const Ended ended = run({"encode", "--documents", path("d.jsonl")});
-    EXPECT_EQ(ended.status, 2);
-    EXPECT_THAT(ended.output, HasSubstr(message));
+    for (const Ended& ended : {run({"encode", "--documents", path("d.jsonl")}),
+                               run_tethys({"tokenizer", "train", path("d.jsonl"), "--output", path("x.json")})}) {
+      EXPECT_EQ(ended.status, 2);
+      EXPECT_THAT(ended.output, HasSubstr(message));
+    }
   }
 }
 

@@ -181,7 +181,7 @@ class Ours:
         self.documents = pathlib.Path(folder) / "documents.jsonl"
 
     def _run(self, texts, *flags):
-        self.documents.write_text("".join(json.dumps(text) + "\n" for text in texts))
+        self.documents.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
         command = [*self.command, "--documents", str(self.documents), *flags]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

@@ -18,7 +18,7 @@
 #include "base/temporary_name.h"
 #include "data/chat/chat_encoder.h"
 #include "data/parallel.h"
-#include "data/sources/byte_source.h"
+#include "data/sources/documents.h"
 #include "data/sources/text.h"
 #include "data/tokenizer/encoder.h"
 
@@ -102,10 +102,6 @@ std::string hash_sources(const std::vector<std::string>& files, const LineOption
   return hash_hex(list + key_of(lines, files));
 }
 
-std::string read_text(const std::string& path) {
-  return is_compressed(path) ? read_all(*open_bytes(path)) : read_file(path);
-}
-
 // The lines of the files that hold some, for one who asks for them in order.
 class LineCursor {
  public:
@@ -125,35 +121,6 @@ class LineCursor {
   const LineOptions& options_;
   size_t file_ = 0;
   std::unique_ptr<LineSource> lines_;
-};
-
-// Tells of the files' bytes that all threads have read together, a hundredth at a time.
-class BytesRead {
- public:
-  BytesRead(const std::vector<std::string>& files, const Progress& progress) : progress_(progress) {
-    std::error_code gone;  // reading it is what fails, with a message
-    for (const std::string& file : files) {
-      const auto size = static_cast<int64_t>(std::filesystem::file_size(file, gone));
-      if (!gone) total_ += size;
-    }
-    tell(0);
-  }
-  void add(int64_t bytes) {
-    std::lock_guard lock(mutex_);
-    done_ += bytes;
-    if (done_ - told_ >= std::max<int64_t>(1, total_ / 100) && done_ < total_) tell(done_);
-  }
-  void finish() { tell(total_); }
-
- private:
-  void tell(int64_t done) {
-    told_ = done;
-    report(progress_, "reading", done, total_);
-  }
-
-  const Progress& progress_;
-  std::mutex mutex_;
-  int64_t total_ = 0, done_ = 0, told_ = 0;
 };
 
 // What a document becomes.
@@ -225,7 +192,7 @@ class Builder {
     std::vector<std::vector<Document>> found(files_.size());
     const auto count = static_cast<int64_t>(files_.size());
     std::mutex mutex;
-    BytesRead bytes(files_, corpus_.progress);
+    BytesRead bytes(files_, "reading", corpus_.progress);
     parallel_for(count, corpus_.threads, [&](int, int64_t index) {
       const auto file = static_cast<size_t>(index);
       const int64_t skipped = survey_file(file, found[file], bytes);
@@ -244,28 +211,16 @@ class Builder {
   // Returns how many lines were skipped.
   int64_t survey_file(size_t file, std::vector<Document>& found, BytesRead& bytes) const {
     const std::string& path = files_[file];
-    const auto add = [&](const std::string& text, int64_t line) {
-      if (!text.empty()) found.push_back({file, line, static_cast<int64_t>(text.size()), hash_text(hash_hex(text))});
-    };
     if (!holds_lines(path) && corpus_.lines.chats) {
       user_error(
           "{} holds no chats: data.chats takes files of JSON lines, named .jsonl, .jsonl.gz or .jsonl.zst, or .parquet",
           path);
     }
-    if (!holds_lines(path)) {
-      const std::unique_ptr<ByteSource> source = open_bytes(path);
-      add(read_all(*source), 0);
-      bytes.add(source->position());
-      return 0;
-    }
-    int64_t skipped = 0, told = 0;
-    const std::unique_ptr<LineSource> lines = open_line_source(path, corpus_.lines);
-    for (Line line; lines->next(line);) {
-      const std::optional<std::string> text = text_of_line(line, path, corpus_.lines);
-      text ? add(*text, line.number) : void(++skipped);
-      if (lines->position() > told) bytes.add(lines->position() - std::exchange(told, lines->position()));
-    }
-    return skipped;
+    const auto add = [&](const std::string& text, int64_t line) {
+      if (!text.empty()) found.push_back({file, line, static_cast<int64_t>(text.size()), hash_text(hash_hex(text))});
+    };
+    return for_each_document(
+        path, corpus_.lines, add, [&](int64_t count) { bytes.add(count); }, text_of_line);
   }
 
   // The documents with the lowest hashes are held out; copies of one document stay together, with the training text
@@ -293,7 +248,7 @@ class Builder {
   Tokens tokens_of(const Document& document, const Line& line, DocumentEncoder& encoder) const {
     const std::string& path = files_[document.file];
     const std::string text =
-        document.line == 0 ? read_text(path) : text_of_line(line, path, corpus_.lines).value_or("");
+        document.line == 0 ? read_document(path) : text_of_line(line, path, corpus_.lines).value_or("");
     if (hash_text(hash_hex(text)) != document.hash) changed(document);
     return corpus_.lines.chats ? encoder.encode(conversation_in(line, path, corpus_.lines).value())
                                : encoder.encode(text);

@@ -68,7 +68,7 @@ TEST_F(TextFiles, PipesAndDevicesAreNone) {
 }
 
 TEST_F(TextFiles, APatternWithoutAMatchIsNamed) {
-  for (const char* pattern : {"*.rst", "none.txt", "none/*.txt", "sub"}) {
+  for (const char* pattern : {"*.rst", "none.txt", "none/*.txt"}) {
     try {
       find({"*.txt", pattern});
       ADD_FAILURE() << pattern << " matched";
@@ -77,6 +77,16 @@ TEST_F(TextFiles, APatternWithoutAMatchIsNamed) {
     }
   }
   EXPECT_THROW(find_text_files({}), UserError);
+}
+
+TEST_F(TextFiles, AFolderIsNamedWithThePatternOfTheFilesInIt) {
+  try {
+    find({"*.txt", "sub"});
+    ADD_FAILURE() << "no error";
+  } catch (const UserError& error) {
+    const std::string sub = (folder_ / "sub").string();
+    EXPECT_EQ(error.what(), sub + " is a folder: " + sub + "/**/*.txt names the text files in it, at any depth");
+  }
 }
 
 }  // namespace

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <queue>
 #include <tuple>
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/number.h"
 #include "data/parallel.h"
+#include "data/sources/documents.h"
 #include "data/tokenizer/byte_level.h"
 
 namespace tethys {
@@ -179,31 +178,44 @@ void check(const BpeTraining& options) {
 
 }  // namespace
 
-WordCounts count_words(const std::vector<std::string>& files, const BpeTraining& options) {
+WordCounts count_words(const std::vector<std::string>& files, const BpeTraining& options, int64_t* skipped_lines) {
+  constexpr size_t kBatchBytes = size_t{8} << 20;
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   using Counter = std::unordered_map<std::string, int64_t, TextHash, std::equal_to<>>;
   std::vector<Counter> counters(static_cast<size_t>(thread_count(options.threads)));
-  std::mutex mutex;
-  auto total = static_cast<int64_t>(files.size());
-  int64_t done = 0, notch = std::max<int64_t>(1, total / 100);
-  report(options.progress, "counting words", 0, total);
-  parallel_for(total, options.threads, [&](int worker, int64_t index) {
-    Counter& counter = counters[static_cast<size_t>(worker)];
-    std::string text = read_file(files[static_cast<size_t>(index)]);
-    ascii_classes().for_each(text, [&](std::string_view word) {
-      auto found = counter.find(word);
-      if (found != counter.end()) {
-        ++found->second;
-      } else {
-        counter.emplace(word, 1);
-      }
+  std::vector<std::string> batch;
+  size_t bytes = 0;
+  const auto count_batch = [&] {
+    parallel_for(static_cast<int64_t>(batch.size()), options.threads, [&](int worker, int64_t index) {
+      Counter& counter = counters[static_cast<size_t>(worker)];
+      ascii_classes().for_each(batch[static_cast<size_t>(index)], [&](std::string_view word) {
+        auto found = counter.find(word);
+        if (found != counter.end()) {
+          ++found->second;
+        } else {
+          counter.emplace(word, 1);
+        }
+      });
     });
-    std::lock_guard lock(mutex);
-    if (++done % notch == 0 || done == total) report(options.progress, "counting words", done, total);
-  });
+    batch.clear();
+    bytes = 0;
+  };
+  const auto add = [&](std::string text, int64_t) {
+    bytes += text.size();
+    batch.push_back(std::move(text));
+    if (bytes >= kBatchBytes) count_batch();
+  };
+  BytesRead read(files, "counting words", options.progress);
+  int64_t skipped = 0;
+  for (const std::string& file : files) {
+    skipped += for_each_document(file, options.lines, add, [&](int64_t count) { read.add(count); });
+  }
+  count_batch();
+  read.finish();
+  if (skipped_lines != nullptr) *skipped_lines = skipped;
   WordCounts words;
   for (const Counter& counter : counters) {
     for (const auto& [word, count] : counter) words[word] += count;
@@ -216,9 +228,9 @@ Bpe learn_merges(const WordCounts& words, const BpeTraining& options) {
   return Learner(words, options).learn();
 }
 
-Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options) {
+Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options, int64_t* skipped_lines) {
   check(options);
-  WordCounts words = count_words(files, options);
+  WordCounts words = count_words(files, options, skipped_lines);
   if (words.empty()) {
     user_error("there is no text to learn a vocabulary from: {} without any",
                counted(static_cast<int64_t>(files.size()), "file"));

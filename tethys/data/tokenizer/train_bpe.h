@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "data/progress.h"
+#include "data/sources/lines.h"
 #include "data/tokenizer/bpe.h"
 
 namespace tethys {
@@ -21,17 +22,21 @@ struct BpeTraining {
   // In all, bytes and special tokens included. Fewer result if no pair is left that occurs twice.
   int64_t vocab_size = 0;
   std::vector<std::string> specials = {kEndOfText};
-  int threads = 0;  // all
+  LineOptions lines = {};  // of the files that hold lines
+  int threads = 0;         // all
   Progress progress = {};
 };
 
 // How often each piece that the splitter makes occurs.
 using WordCounts = std::unordered_map<std::string, int64_t>;
 
-// UserError if a file cannot be read, there is no text in any, or the vocabulary is too small for the bytes.
-Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options);
+// UserError if a file cannot be read, a line is bad, there is no text in any, or the vocabulary is too small for the
+// bytes. `skipped_lines` is given how many bad lines were skipped.
+Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options, int64_t* skipped_lines = nullptr);
 
-WordCounts count_words(const std::vector<std::string>& files, const BpeTraining& options);
+// Of the documents of all files (data/sources/documents.h).
+WordCounts count_words(const std::vector<std::string>& files, const BpeTraining& options,
+                       int64_t* skipped_lines = nullptr);
 
 // The second half: from counts to merges.
 Bpe learn_merges(const WordCounts& words, const BpeTraining& options);

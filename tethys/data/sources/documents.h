@@ -1,0 +1,49 @@
+// The documents of a file of text, whatever reads it: a file whose name says that it holds lines or rows (lines.h) has
+// one in each; any other is one as a whole, unpacked where its name says that it is packed (byte_source.h).
+//
+//   for_each_document("corpus.jsonl.zst", {}, [&](std::string text, int64_t line) { use(text); });
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/progress.h"
+#include "data/sources/lines.h"
+
+namespace tethys {
+
+// `line` is 0 of a file that is one document.
+using UseDocument = std::function<void(std::string text, int64_t line)>;
+// What document_in does.
+using TextOfLine = std::function<std::optional<std::string>(const Line&, const std::string& path, const LineOptions&)>;
+
+// Calls `use` with each document in order, and `read` with the bytes of the file that were read since it was last
+// called. Gives how many bad lines were skipped. UserError if the file cannot be read, or a line is bad.
+int64_t for_each_document(const std::string& path, const LineOptions& options, const UseDocument& use,
+                          const std::function<void(int64_t)>& read = {}, const TextOfLine& text_of = document_in);
+
+// A file that is one document.
+std::string read_document(const std::string& path);
+
+// Tells of the files' bytes that all threads have read together, a hundredth at a time.
+class BytesRead {
+ public:
+  BytesRead(const std::vector<std::string>& files, std::string_view stage, const Progress& progress);
+  void add(int64_t bytes);
+  void finish() { tell(total_); }
+
+ private:
+  void tell(int64_t done);
+
+  std::string stage_;
+  const Progress& progress_;
+  std::mutex mutex_;
+  int64_t total_ = 0, done_ = 0, told_ = 0;
+};
+
+}  // namespace tethys
