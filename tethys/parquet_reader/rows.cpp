@@ -25,7 +25,8 @@
 namespace tethys {
 namespace {
 
-// So many rows are decoded at a time. Texts may be long: with those of few more bytes in memory, it is no faster.
+// So many rows are decoded at a time: few, since texts may be long. Texts of some thousand bytes are read no faster by
+// more.
 constexpr int64_t kRows = 64;
 // So many names of columns are told.
 constexpr int kNames = 40;
@@ -81,7 +82,7 @@ class Rows : public LineSource {
 
  private:
   void open() {
-    // Its own would be two more beside the program's.
+    // malloc, which is the program's: Arrow's own allocators would keep memory of their own beside it.
     arrow::MemoryPool* pool = arrow::system_memory_pool();
     const std::shared_ptr<arrow::io::ReadableFile> file = checked(arrow::io::ReadableFile::Open(path_, pool));
     size_ = checked(file->GetSize());

@@ -52,6 +52,13 @@ def groups():
     write("groups", table, write_page_checksum=True, use_dictionary=False, write_statistics=False, **options)
 
 
+def large():
+    """128 MiB of text in one row group, in pages of 1 MiB."""
+    table = pa.table({"text": [f"{i} ".ljust(1 << 16, "x") for i in range(2048)]})
+    options = {"row_group_size": 2048, "write_batch_size": 8, "compression": "zstd"}
+    write("large", table, use_dictionary=False, write_statistics=False, **options)
+
+
 def chats():
     """Conversations, of which the third has no role, the fourth is null, and the fifth is empty."""
     turn = pa.struct([("content", pa.string()), ("role", pa.string()), ("name", pa.string())])
@@ -91,6 +98,7 @@ def encrypted():
 if __name__ == "__main__":
     types()
     groups()
+    large()
     chats()
     bad_text()
     encrypted()

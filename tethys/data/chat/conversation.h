@@ -1,5 +1,5 @@
-// Conversation: what was said in turns, by whom. A file holds one, or one in each of its JSON lines, as a list of
-// messages:
+// Conversation: what was said in turns, by whom. A file holds one, or one in each of its JSON lines or Parquet rows, as
+// a list of messages:
 //
 //   {"messages": [{"role": "user", "content": "What floats?"}, {"role": "assistant", "content": "A boat."}]}
 #pragma once

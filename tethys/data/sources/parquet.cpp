@@ -11,15 +11,13 @@
 namespace tethys {
 namespace {
 
-// Looked for beside the program, which is linked so that the loader does.
-constexpr const char* kFile = "tethys_parquet.so";
-
 const ParquetComponent& component() {
   static const ParquetComponent* found = nullptr;
   static std::string reason;
   [[maybe_unused]] static const bool looked = [] {
+    const Path file = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tethys_parquet.so";
     // Never unloaded: Arrow keeps threads and tables of its own.
-    if (void* library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL); library != nullptr) {
+    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) {
       found = static_cast<const ParquetComponent*>(dlsym(library, "tethys_parquet"));
     }
     if (found == nullptr) reason = dlerror();

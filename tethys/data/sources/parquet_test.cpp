@@ -121,6 +121,25 @@ TEST_F(Parquet, RowGroupsAndPagesFollowOneAnotherAndTellHowFarTheyAre) {
   EXPECT_EQ(rows->position(), size);
 }
 
+// Bytes of this process that are in memory.
+int64_t resident() {
+  int64_t all = 0, pages = 0;
+  std::ifstream("/proc/self/statm") >> all >> pages;
+  return pages * 4096;
+}
+
+TEST_F(Parquet, ARowGroupIsNeverInMemoryAsAWhole) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "what AddressSanitizer keeps of freed memory would be measured";
+#endif
+  const auto rows = open_line_source(golden("large"), {});
+  const int64_t before = resident();
+  int64_t bytes = 0, most = before;
+  for (Line line; rows->next(line); most = std::max(most, resident())) bytes += static_cast<int64_t>(line.text.size());
+  EXPECT_EQ(bytes, int64_t{128} << 20);
+  EXPECT_LT(most - before, int64_t{24} << 20);
+}
+
 TEST_F(Parquet, OfNoRowsHoldsNoDocument) {
   EXPECT_THAT(documents(golden("no_rows")), ElementsAre());
   const auto rows = open_line_source(golden("no_rows"), {});
