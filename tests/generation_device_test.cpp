@@ -193,8 +193,8 @@ TEST_P(GenerationFloat32, ThatDoesNotFitIsRefusedWithBothFigures) {
 
   int64_t parameters = 0;
   setup_.model->for_each_parameter([&](Parameter& parameter) { parameters += parameter.elements(); });
-  EXPECT_NO_THROW(check_parameters_fit(setup_, 4 * parameters, config_));
-  EXPECT_THROW(check_parameters_fit(setup_, 4 * parameters - 1, config_), DoesNotFitError);
+  EXPECT_NO_THROW(check_parameters_fit(setup_, 4 * parameters, config_, "training.dtype"));
+  EXPECT_THROW(check_parameters_fit(setup_, 4 * parameters - 1, config_, "training.dtype"), DoesNotFitError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, GenerationFloat32, ::testing::Values("float32"),
