@@ -132,7 +132,10 @@ std::optional<std::string> next_question(const Surroundings& surroundings) {
   std::string line;
   do {
     if (surroundings.is_typed) surroundings.out << "> " << std::flush;
-    if (!std::getline(surroundings.in, line)) return std::nullopt;
+    if (!std::getline(surroundings.in, line)) {
+      if (surroundings.is_typed) surroundings.out << std::endl;
+      return std::nullopt;
+    }
   } while (line.find_first_not_of(" \t\r") == std::string::npos);
   return line;
 }
