@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -49,13 +50,15 @@ Shared& shared() {
   return *page;
 }
 
+int64_t operations_begun() { return std::atomic_ref(shared().operations).load(); }
+
 void tell(const std::string& stage) { std::strncpy(shared().stage, stage.c_str(), sizeof(Shared::stage) - 1); }
 
 void tell_operation(const std::string& stage) {
   tell(stage);
   Shared& page = shared();
   if (page.operations < 256) std::strncpy(page.stages[page.operations], stage.c_str(), sizeof(Shared::stage) - 1);
-  ++page.operations;
+  ++std::atomic_ref(page.operations);
 }
 
 // A model whose state is a few MiB, so that a save takes several writes.
@@ -238,16 +241,19 @@ class Kills {
     }
   }
 
+  // Half of them at any moment of two saves, which falls into the long operations; half a moment after any operation
+  // began, which falls into the short ones too.
   void at_random(int64_t count) {
     std::mt19937 random(1);
     for (int64_t kill = 0; kill < count; ++kill) {
+      const bool aimed = kill % 2 == 1;
+      const auto begun = static_cast<int64_t>(aimed ? random() % operations_.size() : 0);
+      const std::chrono::microseconds later(random() % (aimed ? 300 : 60000));
       // Counts all operations, from the first save on; kills none.
       FaultyDisk::Plan plan = plan_of(newest_ - 1, std::numeric_limits<int64_t>::max(), FaultyDisk::Fault::None);
       const int status = soak_.in_child(&plan, soak_.steps(), [&](pid_t child) {
-        while (shared().operations == 0 && runs(child)) {
-          std::this_thread::sleep_for(std::chrono::microseconds(200));
-        }
-        std::this_thread::sleep_for(std::chrono::microseconds(random() % 60000));
+        while (operations_begun() <= begun && runs(child)) std::this_thread::yield();
+        std::this_thread::sleep_for(later);
         ::kill(child, SIGKILL);
       });
       if (!WIFSIGNALED(status)) user_error("the run ended before random kill {}", kill);
