@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number.h"
+#include "config/config.h"
 #include "train/metrics.h"
+#include "train/setup.h"
 
 namespace tethys {
 namespace {
@@ -18,6 +20,18 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<std::string> console_lines(const Config& config, const TrainingSetup& setup, std::string_view platform) {
+  const FlopsModel flops = flops_model_of(config, *setup.model);
+  return {fmt::format("model: {} with {} parameters, {} compute, {} FLOP per token", config.get_string("model.name"),
+                      with_commas(flops.parameters), name_of(setup.precision.compute),
+                      with_commas(std::llround(flops_per_token(flops, setup.shape.seq_len)))),
+          fmt::format("devices: {} of {} ({})", counted(setup.degrees.devices(), "device"), platform,
+                      to_string(setup.mesh)),
+          fmt::format("step: {} of {} tokens in {}", counted(setup.rows_per_step(), "row"), setup.shape.seq_len,
+                      setup.shape.microbatches == 1 ? "one microbatch"
+                                                    : with_commas(setup.shape.microbatches) + " microbatches")};
+}
 
 std::string console_line(const StepMetrics& m) {
   return fmt::format(

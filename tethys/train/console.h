@@ -3,12 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace tethys {
 
+class Config;
+struct TrainingSetup;
 struct StepMetrics;
 struct ValidationMetrics;
 struct SampleMetrics;
+
+// What is trained and on what: model, devices, step.
+std::vector<std::string> console_lines(const Config& config, const TrainingSetup& setup, std::string_view platform);
 
 // "step:  1  loss:  8.04910  grad_norm:  1.3470  memory:  0.25GiB  tps: 1,234  tflops: 0.05  mfu: 61.00%"
 std::string console_line(const StepMetrics& metrics);

@@ -8,23 +8,24 @@
 #include <ctime>
 
 #include "base/number.h"
-#include "checkpoint/background_save.h"
 #include "config/config.h"
 #include "config/describe.h"
 #include "data/loader/loader.h"
 #include "pjrt/error.h"
 #include "train/console.h"
 #include "train/corpus.h"
+#include "train/first_state.h"
 #include "train/fit.h"
-#include "train/hugging_face.h"
 #include "train/meter.h"
 #include "train/metrics_writer.h"
 #include "train/peak.h"
 #include "train/replay.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
+#include "train/state_saver.h"
 #include "train/text_sampler.h"
 #include "train/validation.h"
+#include "train/without_steps.h"
 
 namespace tethys {
 namespace {
@@ -35,10 +36,6 @@ constexpr std::chrono::seconds kReplayLines(10);
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-void say(const TrainingCallbacks& callbacks, const std::string& line) {
-  if (callbacks.line) callbacks.line(line);
-}
 
 Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
   const std::string& kind = machine.client->addressable_devices().at(0).kind;
@@ -106,7 +103,7 @@ class Trainer {
     log_file_.append(fmt::format("{:%Y-%m-%d %H:%M:%S} {}", fmt::localtime(std::time(nullptr)), text));
   }
   void line(const std::string& text) {
-    say(callbacks_, text);
+    if (callbacks_.line) callbacks_.line(text);
     log(text);
   }
   bool asked_to_stop() {
@@ -123,8 +120,6 @@ class Trainer {
   void open_data();
   void prepare();
   void begin();
-  void refuse_damaged() const;
-  void resume_from(int64_t step);
   void train();
   void handle(int64_t step, Loader& loader);
   void settle();
@@ -134,9 +129,8 @@ class Trainer {
   void after_step(int64_t done);
   void save(int64_t done);
   void wait_for_save();
-  void say_saved();
+  void say_saved(const std::optional<Path>& path);
   std::string fingerprint() const;
-  void check_resumable(const Checkpoint& checkpoint) const;
 
   const Config& config_;
   const TrainingOptions& options_;
@@ -161,25 +155,9 @@ class Trainer {
   Clock::time_point clock_;  // when the step before the pending one was done
   // The time between steps, for validation and saving, and what of it was the device's.
   double aside_seconds_ = 0, aside_device_ = 0;
-  int64_t saved_ = 0;   // the step of the newest checkpoint
-  int64_t saving_ = 0;  // of the newest save that was begun
   TrainingResult result_;
-  CopyMemory copies_;    // of the state, while it is saved
-  BackgroundSave save_;  // goes first: it uses the others
+  std::optional<StateSaver> saver_;  // goes first: it uses the others
 };
-
-void describe(const Config& config, const Machine& machine, const TrainingSetup& setup,
-              const std::function<void(const std::string&)>& line) {
-  const FlopsModel flops = flops_model_of(config, *setup.model);
-  line(fmt::format("model: {} with {} parameters, {} compute, {} FLOP per token", config.get_string("model.name"),
-                   with_commas(flops.parameters), name_of(setup.precision.compute),
-                   with_commas(std::llround(flops_per_token(flops, setup.shape.seq_len)))));
-  line(fmt::format("devices: {} of {} ({})", counted(setup.degrees.devices(), "device"),
-                   machine.client->platform_name(), to_string(setup.mesh)));
-  line(fmt::format(
-      "step: {} of {} tokens in {}", counted(setup.rows_per_step(), "row"), setup.shape.seq_len,
-      setup.shape.microbatches == 1 ? "one microbatch" : with_commas(setup.shape.microbatches) + " microbatches"));
-}
 
 void Trainer::open_data() {
   if (config_.get_int("metrics.sample_freq") > 0) TextSampler::check(config_);
@@ -208,7 +186,7 @@ void Trainer::prepare() {
   machine_ = open_machine(config_, options_.machine);
   setup_ = set_up(config_, machine_.devices);
   executor_ = make_executor(config_, machine_, setup_.mesh, options_.machine);
-  describe(config_, machine_, setup_, [this](const std::string& text) { line(text); });
+  for (const std::string& text : console_lines(config_, setup_, machine_.client->platform_name())) line(text);
   if (config_.get_bool("validation.enable")) {
     validator_ = std::make_unique<Validator>(*executor_, setup_, data_.validation, config_.get_int("validation.steps"));
   }
@@ -225,64 +203,14 @@ std::string Trainer::fingerprint() const {
                      setup_.rows_per_step());
 }
 
-void Trainer::check_resumable(const Checkpoint& checkpoint) const {
-  const TrainState& saved = checkpoint.manifest().state;
-  const std::string where = checkpoint.path().string();
-  const char* fix = "start a new run from its weights by --checkpoint.initial_load_path";
-  if (saved.step > 0 && saved.fingerprint != fingerprint()) {
-    user_error("{} was trained on {}, and this run on {}: a run cannot go on with other data; {}", where,
-               saved.fingerprint, fingerprint(), fix);
-  }
-  if (saved.seed != seed_) user_error("{} has seed {}, and {}; {}", where, saved.seed, config_.cite("debug.seed"), fix);
-  if (saved.step > steps_) {
-    user_error("{} is of step {}, past the end of {}", where, saved.step, config_.cite("training.steps"));
-  }
-}
-
-// A run that passed a damaged checkpoint over would throw away what it stands for, and could not save at its step.
-void Trainer::refuse_damaged() const {
-  if (const std::optional<Path> damaged = checkpoints_.damaged()) {
-    user_error("{} is damaged: its manifest.json is missing; restore it, or remove the folder to go on without it",
-               damaged->string());
-  }
-}
-
-void Trainer::resume_from(int64_t step) {
-  Checkpoint checkpoint(checkpoints_.path_of(step));
-  check_resumable(checkpoint);
-  const bool weights_only = has_weights_only(checkpoint);
-  if (weights_only && step > 0 && step < steps_) {
-    user_error("{} holds weights alone, and a run cannot be resumed from them; start a new run from them by {}",
-               checkpoint.path().string(), "--checkpoint.initial_load_path");
-  }
-  if (step < steps_) runner_.emplace(*executor_, setup_);
-  if (!weights_only) {
-    state_ = load_state(checkpoint, *executor_, setup_);
-  } else if (step < steps_) {
-    state_ = load_weights(checkpoint, *executor_, setup_);  // before the first step there is no momentum
-  }
-  result_.step = saved_ = saving_ = step;
-  line(fmt::format("resuming after step {}", step));
-}
-
 // While the compiler works on the step, the state is made.
 void Trainer::begin() {
-  const std::optional<int64_t> newest = options_.resume ? checkpoints_.newest() : std::nullopt;
-  const std::string& weights = config_.get_string("checkpoint.initial_load_path");
-  if (options_.resume) refuse_damaged();
-  if (newest) {
-    resume_from(*newest);
-  } else if (!weights.empty()) {
-    Checkpoint checkpoint = open_initial_weights(config_);
-    runner_.emplace(*executor_, setup_);
-    state_ =
-        load_weights(checkpoint, *executor_, setup_, config_.get_strings("checkpoint.exclude_from_loading"), seed_);
-    line(fmt::format("weights from {}", checkpoint.path().string()));
-  } else {
-    if (options_.resume) line("no checkpoint to resume from: beginning at step 1");
-    runner_.emplace(*executor_, setup_);
-    state_ = initial_state(*executor_, setup_, seed_);
-  }
+  const SavedRun run{config_, checkpoints_, *executor_, setup_, seed_, fingerprint()};
+  FirstState first = first_state(run, options_.resume, [this] { runner_.emplace(*executor_, setup_); });
+  if (!first.origin.empty()) line(first.origin);
+  state_ = std::move(first.state);
+  result_.step = first.step;
+  saver_.emplace(run, first.step);
   cut_back_metrics(folder_.metrics(), result_.step);
   write_file(folder_.config(), config_toml(config_));
 }
@@ -322,7 +250,7 @@ void Trainer::train() {
 }
 
 void Trainer::handle(int64_t step, Loader& loader) {
-  if (save_.ended()) say_saved();
+  say_saved(saver_->ended());
   const Clock::time_point begin = Clock::now();
   Pending next{step, {}, loader.next(), 0, std::nullopt};
   next.data_seconds = seconds_since(begin);
@@ -388,7 +316,7 @@ void Trainer::not_finite(const Pending& pending, double loss, double norm) {
     text += fmt::format("; saving failed: {}", error.what());
   }
   text += fmt::format(". The step changed nothing{}",
-                      saved_ > 0 ? fmt::format("; the newest checkpoint is of step {}", saved_) : "");
+                      saver_->saved() > 0 ? fmt::format("; the newest checkpoint is of step {}", saver_->saved()) : "");
   try {
     log(text);
   } catch (const Error&) {  // it is thrown all the same
@@ -434,76 +362,23 @@ void Trainer::after_step(int64_t done) {
   aside_device_ += executor_->time().device() - device_before;
 }
 
-// The step waits for no more than a copy of the state in host memory; on its own thread that is written.
 void Trainer::save(int64_t done) {
-  if (done == saving_) return;
+  if (saver_->began(done)) return;
   const Clock::time_point begin = Clock::now();
   wait_for_save();
   const Watchdog::Step guard = watchdog_.step(done, "save");
-  const bool background = config_.get_string("checkpoint.async_mode") == "async";
-  CopyMemory* copies = background ? &copies_ : nullptr;
-  const bool weights_only = done == steps_ && config_.get_bool("checkpoint.last_save_model_only");
-  std::vector<PieceSource> pieces = weights_only ? pieces_in(parse_dtype(config_.get_string("checkpoint.export_dtype")),
-                                                             weight_pieces_of(state_, setup_, copies))
-                                                 : pieces_of(state_, setup_, copies);
-  const TrainState at{
-      .step = done, .fingerprint = fingerprint(), .seed = seed_, .data_position = done * setup_.rows_per_step()};
-  pieces = finite_only(std::move(pieces), done);
-  save_.start([this, at, pieces = std::move(pieces), keep = config_.get_int("checkpoint.keep_latest_k")] {
-    checkpoints_.save(at, pieces, keep);
-  });
-  saving_ = done;
-  if (background) executor_->hold(static_cast<int64_t>(save_copy_bytes(setup_, config_)));
-  if (!background) wait_for_save();
+  saver_->save(state_, done);
+  if (!saver_->in_background()) wait_for_save();
   log(fmt::format("the steps waited {:.3f} s for the save of step {}", seconds_since(begin), done));
 }
 
 void Trainer::wait_for_save() {
-  const Watchdog::Step guard = watchdog_.step(saving_, "save");
-  if (save_.wait()) say_saved();
+  const Watchdog::Step guard = watchdog_.step(saver_->saving(), "save");
+  say_saved(saver_->wait());
 }
 
-void Trainer::say_saved() {
-  saved_ = saving_;
-  line(fmt::format("saved {}", checkpoints_.path_of(saved_).string()));
-}
-
-TrainingResult dry_run(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
-  const auto line = [&](const std::string& text) { say(callbacks, text); };
-  if (callbacks.may_end) callbacks.may_end(true);
-  const Machine machine = open_machine(config, options.machine);
-  const TrainingSetup setup = set_up(config, machine.devices);
-  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
-  describe(config, machine, setup, line);
-  check_state_fits(setup, memory_of_devices(config), config);
-  const StepRunner runner(*executor, setup);
-  if (const pjrt::MemoryStats* memory = runner.memory()) {
-    line(fmt::format("memory: {:.3f} GiB a device ({:.3f} of state and batch, {:.3f} of temporaries)",
-                     static_cast<double>(memory->total()) / kGiB, static_cast<double>(memory->arguments) / kGiB,
-                     static_cast<double>(memory->temporaries) / kGiB));
-    check_step_fits(*memory, setup, memory_of_devices(config), config);
-  }
-  line("dry run: the step compiles; nothing was run");
-  return {};
-}
-
-// The initial values as a checkpoint of step 0: runs on any mesh that start from it begin with the same bits.
-TrainingResult create_seed_checkpoint(const Config& config, const TrainingOptions& options,
-                                      const TrainingCallbacks& callbacks) {
-  const RunFolder folder(options.output, options.resume);
-  const CheckpointStore checkpoints(folder.checkpoints(config.get_string("checkpoint.folder")));
-  const auto seed = static_cast<uint64_t>(config.get_int("debug.seed"));
-  if (callbacks.may_end) callbacks.may_end(true);
-  const Machine machine = open_machine(config, options.machine);
-  const TrainingSetup setup = set_up(config, machine.devices);
-  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
-  describe(config, machine, setup, [&](const std::string& text) { say(callbacks, text); });
-  check_state_fits(setup, memory_of_devices(config), config);
-  const TrainingState state = initial_state(*executor, setup, seed);
-  checkpoints.save({.step = 0, .fingerprint = "", .seed = seed, .data_position = 0}, weight_pieces_of(state, setup), 0);
-  say(callbacks,
-      fmt::format("saved {}; start from it by --checkpoint.initial_load_path", checkpoints.path_of(0).string()));
-  return {};
+void Trainer::say_saved(const std::optional<Path>& path) {
+  if (path) line(fmt::format("saved {}", path->string()));
 }
 
 }  // namespace
@@ -511,9 +386,11 @@ TrainingResult create_seed_checkpoint(const Config& config, const TrainingOption
 TrainingResult run_training(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
   virtual_devices(config);  // degrees that do not fit are found before anything is made
   try {
-    if (options.dry_run) return dry_run(config, options, callbacks);
-    if (config.get_bool("checkpoint.create_seed_checkpoint")) return create_seed_checkpoint(config, options, callbacks);
-    return Trainer(config, options, callbacks).run();
+    if (!options.dry_run && !config.get_bool("checkpoint.create_seed_checkpoint")) {
+      return Trainer(config, options, callbacks).run();
+    }
+    options.dry_run ? dry_run(config, options, callbacks) : create_seed_checkpoint(config, options, callbacks);
+    return {};
   } catch (const pjrt::PjrtError& error) {
     blame_compile_options(config, error);
     throw;

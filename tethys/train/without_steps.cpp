@@ -1,0 +1,62 @@
+#include "train/without_steps.h"
+
+#include <fmt/format.h>
+
+#include "config/config.h"
+#include "train/console.h"
+#include "train/fit.h"
+#include "train/run_folder.h"
+#include "train/state.h"
+#include "train/step_runner.h"
+
+namespace tethys {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+void say(const TrainingCallbacks& callbacks, const std::string& line) {
+  if (callbacks.line) callbacks.line(line);
+}
+
+void describe(const Config& config, const TrainingSetup& setup, const Machine& machine,
+              const TrainingCallbacks& callbacks) {
+  for (const std::string& text : console_lines(config, setup, machine.client->platform_name())) say(callbacks, text);
+}
+
+}  // namespace
+
+void dry_run(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
+  if (callbacks.may_end) callbacks.may_end(true);
+  const Machine machine = open_machine(config, options.machine);
+  const TrainingSetup setup = set_up(config, machine.devices);
+  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
+  describe(config, setup, machine, callbacks);
+  check_state_fits(setup, memory_of_devices(config), config);
+  const StepRunner runner(*executor, setup);
+  if (const pjrt::MemoryStats* memory = runner.memory()) {
+    say(callbacks,
+        fmt::format("memory: {:.3f} GiB a device ({:.3f} of state and batch, {:.3f} of temporaries)",
+                    static_cast<double>(memory->total()) / kGiB, static_cast<double>(memory->arguments) / kGiB,
+                    static_cast<double>(memory->temporaries) / kGiB));
+    check_step_fits(*memory, setup, memory_of_devices(config), config);
+  }
+  say(callbacks, "dry run: the step compiles; nothing was run");
+}
+
+void create_seed_checkpoint(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
+  const RunFolder folder(options.output, options.resume);
+  const CheckpointStore checkpoints(folder.checkpoints(config.get_string("checkpoint.folder")));
+  const auto seed = static_cast<uint64_t>(config.get_int("debug.seed"));
+  if (callbacks.may_end) callbacks.may_end(true);
+  const Machine machine = open_machine(config, options.machine);
+  const TrainingSetup setup = set_up(config, machine.devices);
+  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
+  describe(config, setup, machine, callbacks);
+  check_state_fits(setup, memory_of_devices(config), config);
+  const TrainingState state = initial_state(*executor, setup, seed);
+  checkpoints.save({.step = 0, .fingerprint = "", .seed = seed, .data_position = 0}, weight_pieces_of(state, setup), 0);
+  say(callbacks,
+      fmt::format("saved {}; start from it by --checkpoint.initial_load_path", checkpoints.path_of(0).string()));
+}
+
+}  // namespace tethys
