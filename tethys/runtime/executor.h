@@ -96,6 +96,7 @@ class Executor {
   std::vector<size_t> device_order(const CompiledProgram& program) const;
   pjrt::Execution launch(const CompiledProgram& program, std::vector<Array>& arguments);
   void wait_for_oldest();
+  void make_room_for(int64_t fresh);
 
   std::shared_ptr<const DeviceMesh> devices_;
   Capabilities capabilities_;
@@ -104,6 +105,8 @@ class Executor {
   std::map<std::string, std::vector<Called>> called_;  // by graph_hash
   std::deque<std::vector<pjrt::Event>> in_flight_;
   int64_t held_ = 0;
+  int64_t last_fresh_ = 0;  // of the last large run on a cpu
+  int64_t others_ = 0;      // allocated before it besides arrays and what is held
 };
 
 }  // namespace tethys

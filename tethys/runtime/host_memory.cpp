@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -49,6 +50,27 @@ int64_t physical_memory() {
 int64_t resident_limit(int64_t needed, int64_t fresh, int64_t physical) {
   constexpr int64_t kProcess = int64_t{256} << 20;  // code, the compiler's leavings, the loader's batches
   return std::min(needed + needed / 4 + kProcess, physical - physical / 10 - fresh);
+}
+
+int64_t allocated_memory() {
+#ifndef __SANITIZE_ADDRESS__
+  uint64_t epoch = 1;  // written, it makes the statistics new
+  size_t allocated = 0, size = sizeof allocated;
+  const bool known = ::mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch) == 0 &&
+                     ::mallctl("stats.allocated", &allocated, &size, nullptr, 0) == 0;
+  return known ? static_cast<int64_t>(allocated) : 0;
+#else
+  return 0;
+#endif
+}
+
+bool wait_until_allocated(int64_t most, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (allocated_memory() > most) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return true;
 }
 
 bool trim_freed_memory(int64_t needed, int64_t fresh) {

@@ -7,9 +7,11 @@
 // would have to be limited to, or else for heaps that it maps and unmaps. A sanitizer brings a malloc of its own, which
 // keeps nothing.
 //
-//   trim_freed_memory(needed, fresh);        // before each run on a CPU
+//   wait_until_allocated(most, limit);       // before each run on a CPU: the last run's temporaries are free again
+//   trim_freed_memory(needed, fresh);
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -27,6 +29,12 @@ int64_t limit_of(std::string_view cgroup, int64_t physical);
 // The most that may be resident before a run that needs `needed` bytes in all, `fresh` of which it will allocate: a
 // quarter more than needed, and no more than leaves room for all that is fresh.
 int64_t resident_limit(int64_t needed, int64_t fresh, int64_t physical);
+
+// Bytes that malloc has given out and not got back; 0 where it does not say.
+int64_t allocated_memory();
+
+// Waits until those are at most `most`, and no longer than `limit`. Gives whether they are.
+bool wait_until_allocated(int64_t most, std::chrono::milliseconds limit);
 
 // Gives all free pages back to the system if more is resident than the limit. Gives whether it did.
 bool trim_freed_memory(int64_t needed, int64_t fresh);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace tethys {
@@ -43,6 +44,24 @@ TEST(HostMemory, WhatIsFreedIsKeptAndGivenBackOnceItIsTooMuch) {
   EXPECT_TRUE(trim_freed_memory(0, 0));
   EXPECT_LT(resident_memory(), before - 35 * kBlock);
   std::free(last);
+}
+
+TEST(HostMemory, IsAwaitedWhereAnotherThreadFreesIt) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's malloc does not say";
+#endif
+  using std::chrono::milliseconds;
+  constexpr int64_t kBlock = 100 * kMiB;
+  const int64_t before = allocated_memory();
+  void* block = std::malloc(kBlock);
+  EXPECT_GE(allocated_memory(), before + kBlock);
+  EXPECT_FALSE(wait_until_allocated(before + kBlock / 2, milliseconds(5)));
+  std::thread other([block] {
+    std::this_thread::sleep_for(milliseconds(20));
+    std::free(block);
+  });
+  EXPECT_TRUE(wait_until_allocated(before + kBlock / 2, milliseconds(20000)));
+  other.join();
 }
 
 }  // namespace

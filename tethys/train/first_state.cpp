@@ -40,13 +40,12 @@ FirstState resumed_from(int64_t step, const SavedRun& run, const std::function<v
     user_error("{} holds weights alone, and a run cannot be resumed from them; start a new run from them by {}",
                checkpoint.path().string(), "--checkpoint.initial_load_path");
   }
-  if (goes_on) compile();
   FirstState first{step, {}, fmt::format("resuming after step {}", step)};
-  if (!weights_only) {
-    first.state = load_state(checkpoint, run.executor, run.setup);
-  } else if (goes_on) {
-    first.state = load_weights(checkpoint, run.executor, run.setup);  // before the first step there is no momentum
-  }
+  if (!goes_on) return first;
+  compile();
+  // Before the first step there is no momentum.
+  first.state = weights_only ? load_weights(checkpoint, run.executor, run.setup)
+                             : load_state(checkpoint, run.executor, run.setup);
   return first;
 }
 
