@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "base/error.h"
 #include "config/describe.h"
 #include "config/recipe.h"
 #include "tools/commands.h"
@@ -34,28 +35,61 @@ std::vector<Option> options() {
   ::_exit(kStuck);
 }
 
+struct Run {
+  std::string name;  // of the recipe, or of the run that goes on
+  Path folder;
+};
+
+// A run's own folder stands for the run, which goes on there.
+Run load_run(Config& config, const Path& folder) {
+  if (!config.get_bool("resume")) {
+    user_error(
+        "{0} is a run: --resume goes on with it; a new run like it is `tethys train {0}/config.toml --output {1}`",
+        folder.string(), "FOLDER");
+  }
+  if (!config.get_string("output").empty()) {
+    user_error("{}: the run {} goes on in its own folder", config.cite("output"), folder.string());
+  }
+  load_recipe(config, (folder / "config.toml").string(), {});
+  return {std::filesystem::absolute(folder / ".").lexically_normal().parent_path().filename(), folder};
+}
+
+Run load(Invocation& invocation) {
+  Config& config = invocation.config;
+  const Path given = single_argument(invocation, kTrainCommand, "the recipe");
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(given / "config.toml", ignored)) return load_run(config, given);
+  const std::string& output = config.get_string("output");
+  if (output.empty() && given.filename() == "config.toml") {
+    user_error(
+        "{} is of a run: give a new one its folder by --output FOLDER; `tethys train {} --resume` goes on with it",
+        given.string(), given.has_parent_path() ? given.parent_path().string() : ".");
+  }
+  const std::string name = load_run_recipe(config, given, recipes_folder(invocation.surroundings.executable));
+  return {name, output.empty() ? Path("outputs") / name : Path(output)};
+}
+
 // The loss as a picture in the run's folder, and as text where it is looked at.
-void draw(const Invocation& invocation, const std::string& name, const Path& output) {
-  const RunMetrics metrics = read_metrics(output / "metrics.jsonl");
+void draw(const Invocation& invocation, const Run& run) {
+  const RunMetrics metrics = read_metrics(run.folder / "metrics.jsonl");
   if (metrics.steps.size() < 2) return;
-  const Chart chart = loss_chart(name, metrics);
-  write_chart_png(output / "loss.png", chart);
+  const Chart chart = loss_chart(run.name, metrics);
+  write_chart_png(run.folder / "loss.png", chart);
   const std::optional<int> width = invocation.surroundings.width;
   std::ostream& out = invocation.surroundings.out;
   if (width || invocation.config.get_bool("plot")) {
     fmt::print(out, "\n{}\n", chart_text(chart, std::min(width.value_or(80), 100), 16));
   }
-  fmt::print(out, "loss curve: {}\n", (output / "loss.png").string());
+  fmt::print(out, "loss curve: {}\n", (run.folder / "loss.png").string());
 }
 
 int run(Invocation& invocation) {
   const Config& config = invocation.config;
   const Surroundings& surroundings = invocation.surroundings;
-  const std::string name = load_run_recipe(invocation.config, single_argument(invocation, kTrainCommand, "the recipe"),
-                                           recipes_folder(surroundings.executable));
-  check_config(config);
   TrainingOptions options;
-  options.output = config.get_string("output").empty() ? Path("outputs") / name : Path(config.get_string("output"));
+  const Run run = load(invocation);
+  options.output = run.folder;
+  check_config(config);
   options.resume = config.get_bool("resume");
   options.dry_run = config.get_bool("dry_run");
   options.machine = machine_options(config, surroundings);
@@ -73,7 +107,7 @@ int run(Invocation& invocation) {
   const TrainingResult result = run_training(config, options, callbacks);
   if (options.dry_run || config.get_bool("checkpoint.create_seed_checkpoint")) return kDone;
   if (result.stopped_by != 0) return 128 + result.stopped_by;
-  draw(invocation, name, options.output);
+  draw(invocation, run);
   return kDone;
 }
 
@@ -81,11 +115,12 @@ int run(Invocation& invocation) {
 
 const Command kTrainCommand{
     "train",
-    "RECIPE [--section.option VALUE]…",
+    "RECIPE | HUGGING_FACE_FOLDER | RUN --resume [--section.option VALUE]…",
     "train a model",
     "  tethys tokenizer train 'books/*.txt' --vocab_size 2048 --output tokenizer.json\n"
     "  tethys train llama3_debugmodel --data.text 'books/*.txt' --data.tokenizer tokenizer.json\n"
-    "  tethys train llama3_debugmodel --resume …            go on after a stop; Ctrl-C saves before it stops\n"
+    "  tethys train outputs/llama3_debugmodel --resume      go on after a stop; Ctrl-C saves before it stops\n"
+    "  tethys train outputs/llama3_debugmodel --resume --training.steps 2000\n"
     "  tethys train llama3_8b --dry_run …                   does it fit together? compiles, runs nothing\n"
     "  tethys train my/recipe.toml --parallelism.data_parallel_shard_degree 4\n\n"
     "RECIPE is a name from recipes/, the path of a TOML file, or a Hugging Face folder, whose model, weights and\n"

@@ -14,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 bool has_checkpoint(const Path& run, int64_t step) { return std::filesystem::exists(checkpoint_of(run, step)); }
 
@@ -197,6 +198,27 @@ TEST(Train, ThatCannotPrintIsAFailureAndOneWithoutAReaderIsNot) {
   EXPECT_EQ(status_of("headless", " | true"), 0);
 }
 
+TEST(Train, ARunsFolderStandsForTheRunWhichGoesOnByItsOwnConfiguration) {
+  TemporaryFolder folder;
+  const std::string run = (folder / "run").string();
+  expect_done(run_tethys(corpus().train(run) + Flags{"--training.steps", "2", "--optimizer.lr", "0.003"}));
+  const Ended again = run_tethys({"train", run, "--resume", "--training.steps", "3"});
+  expect_done(again);
+  EXPECT_THAT(again.output, HasSubstr("changed since the last run: training.steps = 2 → 3\n"));
+  EXPECT_THAT(again.output, Not(HasSubstr("optimizer.lr")));
+  EXPECT_TRUE(has_checkpoint(run, 3));
+  const std::pair<Flags, std::string> mistakes[] = {
+      {{"train", run}, run + " is a run: --resume goes on with it"},
+      {{"train", run, "--resume", "--output", "x"}, "goes on in its own folder"},
+      {{"train", run + "/config.toml", "--resume"}, "give a new one its folder by --output FOLDER"},
+  };
+  for (const auto& [flags, message] : mistakes) {
+    const Ended ended = run_tethys(flags);
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.output, HasSubstr(message));
+  }
+}
+
 TEST(Train, AFolderOfARunIsRefusedAndResumingAFinishedRunDoesNothing) {
   TemporaryFolder folder;
   const Flags train = corpus().train(folder / "run") + Flags{"--training.steps", "2"};
@@ -339,6 +361,21 @@ TEST(Generate, SaysOnlyWhatTheTokenizerKnowsFromWhereverTheRunKeepsItsCheckpoint
   expect_done(run_tethys(corpus().train(run) +
                          Flags{"--training.steps", "1", "--model.vocab_size", "400", "--checkpoint.folder", "saved"}));
   expect_done(run_tethys({"generate", run.string(), "--prompt", "the cat", "--length", "60", "--temperature", "1e6"}));
+}
+
+TEST(Generate, OfACheckpointAloneNeedsTheRecipeOfItsModel) {
+  TemporaryFolder folder;
+  const Path run = folder / "run", alone = folder / "alone/step-00000001";
+  expect_done(run_tethys(corpus().train(run) + Flags{"--training.steps", "1"}));
+  std::filesystem::create_directory(folder / "alone");
+  std::filesystem::copy(run / "checkpoint/step-00000001", alone);
+  const Flags prompt = {"--prompt", "the cat", "--length", "12"};
+  const Ended unknown = run_tethys(Flags{"generate", alone.string()} + prompt);
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.output, HasSubstr("for a checkpoint alone give --recipe RECIPE"));
+  const Flags recipe = {"--recipe", (run / "config.toml").string()};
+  EXPECT_EQ(said_by(run_tethys(Flags{"generate", alone.string()} + recipe + prompt)),
+            said_by(run_tethys(Flags{"generate", run.string()} + prompt)));
 }
 
 TEST(Generate, TheSameSeedSaysTheSame) {

@@ -165,11 +165,13 @@ class Builder {
  public:
   Builder(const Tokenizer& tokenizer, const Corpus& corpus, const std::vector<std::string>& files,
           const std::string& path)
-      : tokenizer_(tokenizer), corpus_(corpus), files_(files), file_(path) {}
+      : tokenizer_(tokenizer), corpus_(corpus), files_(files), path_(path) {}
 
   void build(Footer footer) {
     survey();
     std::array<std::vector<Document>, 2> parts = divide();
+    // Opened when it is soon written to: remove_abandoned goes by the time of the last write.
+    file_.emplace(path_);
     std::array<std::vector<uint64_t>, 2> starts;
     report(corpus_.progress, "tokenising", 0, static_cast<int64_t>(documents_.size()));
     for (size_t part = 0; part < 2; ++part) {
@@ -177,13 +179,13 @@ class Builder {
       starts[part] =
           append_tokens(parts[part], static_cast<int>(footer.token_bytes), footer.parts[part], learnt_[part]);
     }
-    file_.write(bytes_of(std::vector<uint8_t>(footer.starts_offset() - footer.tokens_size())));
+    file_->write(bytes_of(std::vector<uint8_t>(footer.starts_offset() - footer.tokens_size())));
     for (const std::vector<uint64_t>& part : starts) append(bytes_of(part));
     for (const std::vector<uint64_t>& part : learnt_) append(bytes_of(part));
     footer.skipped_lines = static_cast<uint64_t>(skipped_lines_);
     footer.fingerprint = hash_text(content_.hex());
-    file_.write(std::as_bytes(std::span(&footer, 1)));
-    file_.commit();
+    file_->write(std::as_bytes(std::span(&footer, 1)));
+    file_->commit();
   }
 
  private:
@@ -303,13 +305,14 @@ class Builder {
 
   void append(std::span<const std::byte> bytes) {
     content_.update(bytes);
-    file_.write(bytes);
+    file_->write(bytes);
   }
 
   const Tokenizer& tokenizer_;
   const Corpus& corpus_;
   const std::vector<std::string>& files_;
-  AtomicFile file_;
+  const std::string& path_;
+  std::optional<AtomicFile> file_;
   std::vector<Document> documents_;              // in the order of the files and their lines
   std::array<std::vector<uint64_t>, 2> learnt_;  // bits
   int64_t skipped_lines_ = 0;
