@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "llama3_testing.h"
+#include "train/fit.h"
 #include "train/generation.h"
-#include "train/generation_fit.h"
 
 namespace tethys::llama3_testing {
 namespace {
@@ -190,11 +190,6 @@ TEST_P(GenerationFloat32, ThatDoesNotFitIsRefusedWithBothFigures) {
   const std::string message = refusal(programs_.bytes() - 1);
   EXPECT_TRUE(message.starts_with("a text of 45 tokens needs 0.0 GiB")) << message;
   EXPECT_NE(message.find("lower length = 24 (default)"), std::string::npos) << message;
-
-  int64_t parameters = 0;
-  setup_.model->for_each_parameter([&](Parameter& parameter) { parameters += parameter.elements(); });
-  EXPECT_NO_THROW(check_parameters_fit(setup_, 4 * parameters, config_, "training.dtype"));
-  EXPECT_THROW(check_parameters_fit(setup_, 4 * parameters - 1, config_, "training.dtype"), DoesNotFitError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, GenerationFloat32, ::testing::Values("float32"),

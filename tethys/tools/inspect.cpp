@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/number.h"
+#include "base/units.h"
 #include "config/recipe.h"
 #include "ops/tensor.h"
 #include "tools/commands.h"
@@ -74,12 +75,10 @@ std::string memory_table(const TrainingSetup& setup) {
   std::string text;
   int64_t total = 0;
   for (const auto& [kind, bytes] : kinds) {
-    text += fmt::format("  {:<12} {:>18} bytes  {:10.3f} GiB\n", kind, with_commas(bytes),
-                        static_cast<double>(bytes) / (1 << 30));
+    text += fmt::format("  {:<12} {:>18} bytes  {:10.3f} GiB\n", kind, with_commas(bytes), gib(bytes));
     total += bytes;
   }
-  return text + fmt::format("  {:<12} {:>18} bytes  {:10.3f} GiB\n", "together", with_commas(total),
-                            static_cast<double>(total) / (1 << 30));
+  return text + fmt::format("  {:<12} {:>18} bytes  {:10.3f} GiB\n", "together", with_commas(total), gib(total));
 }
 
 int run(Invocation& invocation) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/units.h"
 #include "tools/testing.h"
 #include "train/metrics.h"
 
@@ -15,11 +16,10 @@ TEST(Memory, StaysNearWhatTheRunSaysHoweverManySteps) {
                                                                                  "--training.local_batch_size", "16",
                                                                                  "--training.steps", "6"});
   ASSERT_EQ(ended.status, 0) << ended.output;
-  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
   const double said = read_metrics(output / "metrics.jsonl").steps.back().memory_gib;
   EXPECT_GT(said, 0.25);
-  EXPECT_GT(static_cast<double>(ended.peak_memory) / kGiB, said);
-  EXPECT_LT(static_cast<double>(ended.peak_memory) / kGiB, 2 * said + 0.5);
+  EXPECT_GT(gib(ended.peak_memory), said);
+  EXPECT_LT(gib(ended.peak_memory), 2 * said + 0.5);
 }
 
 }  // namespace

@@ -6,13 +6,6 @@
 #include "train/console.h"
 
 namespace tethys {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-}  // namespace
 
 void Screen::line(const std::string& text) {
   end_stage();

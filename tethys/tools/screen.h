@@ -7,12 +7,13 @@
 //   screen.bar(3, 10, 0.5);
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/clock.h"
 
 namespace tethys {
 
@@ -38,7 +39,7 @@ class Screen {
   std::optional<int> width_;
   size_t shown_ = 0;   // columns of the bar
   std::string stage_;  // in work; empty: none
-  std::chrono::steady_clock::time_point stage_begin_;
+  Clock::time_point stage_begin_;
 };
 
 }  // namespace tethys

@@ -10,7 +10,6 @@
 #include "tools/command.h"
 #include "tools/locations.h"
 #include "train/fit.h"
-#include "train/generation_fit.h"
 #include "train/stop_texts.h"
 
 namespace tethys {

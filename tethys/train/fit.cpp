@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "base/number.h"
+#include "base/units.h"
 #include "config/config.h"
 #include "runtime/host_memory.h"
 
 namespace tethys {
 namespace {
-
-double gib(double bytes) { return bytes / (1 << 30); }
 
 // Bytes of the parameters on all devices.
 double parameter_bytes(const TrainingSetup& setup) {
@@ -87,8 +86,16 @@ void check_evaluation_fits(const pjrt::MemoryStats& program, const TrainingSetup
       fmt::format("a batch needs {:.1f} GiB on {} of this machine ({:.1f} of parameters and rows, {:.1f} of "
                   "temporaries), which has {:.1f} GiB of memory; lower {} or {}",
                   gib(on_all(program.total())), counted(setup.degrees.devices(), "device"),
-                  gib(on_all(program.arguments)), gib(on_all(program.temporaries)), gib(static_cast<double>(physical)),
+                  gib(on_all(program.arguments)), gib(on_all(program.temporaries)), gib(physical),
                   config.cite("training.local_batch_size"), config.cite("training.seq_len")));
+}
+
+void check_generation_fits(const GenerationPrograms& programs, int64_t physical, int64_t length, const Config& config) {
+  if (programs.bytes() <= physical) return;
+  throw DoesNotFitError(fmt::format(
+      "a text of {} tokens needs {:.1f} GiB ({:.1f} of parameters and cache), and this machine has {:.1f} "
+      "GiB of memory; take a shorter prompt or lower {}",
+      length, gib(programs.bytes()), gib(programs.decode->memory().arguments), gib(physical), config.cite("length")));
 }
 
 }  // namespace tethys

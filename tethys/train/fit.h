@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "pjrt/executable.h"
+#include "train/generation.h"
 #include "train/setup.h"
 
 namespace tethys {
@@ -34,5 +35,7 @@ void check_step_fits(const pjrt::MemoryStats& step, const TrainingSetup& setup, 
 // `program` is that of a batch without a backward.
 void check_evaluation_fits(const pjrt::MemoryStats& program, const TrainingSetup& setup, int64_t physical,
                            const Config& config);
+// Of parameters, cache and what the programs need besides; `length` is that of the text, with the prompt's tokens.
+void check_generation_fits(const GenerationPrograms& programs, int64_t physical, int64_t length, const Config& config);
 
 }  // namespace tethys

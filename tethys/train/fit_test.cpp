@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/units.h"
 #include "config/config.h"
 
 namespace tethys {
@@ -10,8 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr int64_t kGiB = int64_t{1} << 30;
 
 template <typename Check>
 std::string refusal(Check&& check) {

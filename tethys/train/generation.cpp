@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "config/config.h"
@@ -12,12 +12,8 @@
 namespace tethys {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Prompts that are shorter are not worth a program of their own.
 constexpr int64_t kShortestPrompt = 16;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 int64_t power_of_two(int64_t length) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(length, kShortestPrompt))));

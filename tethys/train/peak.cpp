@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/number.h"
@@ -38,10 +38,10 @@ double measure(const pjrt::Client& client) {
     std::vector<std::vector<pjrt::Argument>> arguments(1);
     arguments[0].emplace_back(a);
     arguments[0].emplace_back(b);
-    const auto begin = std::chrono::steady_clock::now();
+    const Clock::time_point begin = Clock::now();
     const auto results = matmul.execute(arguments);
     results[0][0].ready().await();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = seconds_since(begin);
     since = seconds < 0.98 * best ? 0 : since + 1;
     best = std::min(best, seconds);
   }

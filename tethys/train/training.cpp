@@ -7,7 +7,9 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/clock.h"
 #include "base/number.h"
+#include "base/units.h"
 #include "config/config.h"
 #include "config/describe.h"
 #include "data/loader/loader.h"
@@ -30,13 +32,8 @@
 namespace tethys {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::chrono::minutes kStepDeadline(30);
 constexpr std::chrono::seconds kReplayLines(10);
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
   const std::string& kind = machine.client->addressable_devices().at(0).kind;
   if (const auto known = peak_flops(kind)) return {*known, kind + ", bf16"};
@@ -275,7 +272,7 @@ void Trainer::settle() {
     return std::pair(to_host(pending.outcome.loss).to_doubles()[0], to_host(pending.outcome.norm).to_doubles()[0]);
   }();
   const Clock::time_point done = pending.done.value_or(Clock::now());
-  meter_->add(std::chrono::duration<double>(done - clock_).count(), pending.data_seconds);
+  meter_->add(seconds_between(clock_, done), pending.data_seconds);
   clock_ = done;
   if (!std::isfinite(loss) || !std::isfinite(norm)) not_finite(pending, loss, norm);
   result_.step = pending.step + 1;
@@ -290,8 +287,7 @@ void Trainer::report(int64_t done, double loss, double norm) {
     metrics.grad_norm = norm;
     metrics.lr = learning_rate(done - 1);
     metrics.tokens = done * setup_.tokens_per_step();
-    metrics.memory_gib =
-        static_cast<double>(executor_->ledger().peak()) / static_cast<double>(setup_.degrees.devices()) / kGiB;
+    metrics.memory_gib = gib(executor_->ledger().peak()) / static_cast<double>(setup_.degrees.devices());
     meter_->fill(metrics);
     metrics_->add(metrics);
     line(console_line(metrics));
@@ -386,11 +382,15 @@ void Trainer::say_saved(const std::optional<Path>& path) {
 TrainingResult run_training(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
   virtual_devices(config);  // degrees that do not fit are found before anything is made
   try {
-    if (!options.dry_run && !config.get_bool("checkpoint.create_seed_checkpoint")) {
-      return Trainer(config, options, callbacks).run();
+    if (options.dry_run) {
+      dry_run(config, options, callbacks);
+      return {};
     }
-    options.dry_run ? dry_run(config, options, callbacks) : create_seed_checkpoint(config, options, callbacks);
-    return {};
+    if (config.get_bool("checkpoint.create_seed_checkpoint")) {
+      create_seed_checkpoint(config, options, callbacks);
+      return {};
+    }
+    return Trainer(config, options, callbacks).run();
   } catch (const pjrt::PjrtError& error) {
     blame_compile_options(config, error);
     throw;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/units.h"
 #include "config/config.h"
 #include "train/console.h"
 #include "train/fit.h"
@@ -11,8 +12,6 @@
 
 namespace tethys {
 namespace {
-
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 void say(const TrainingCallbacks& callbacks, const std::string& line) {
   if (callbacks.line) callbacks.line(line);
@@ -34,10 +33,8 @@ void dry_run(const Config& config, const TrainingOptions& options, const Trainin
   check_state_fits(setup, memory_of_devices(config), config);
   const StepRunner runner(*executor, setup);
   if (const pjrt::MemoryStats* memory = runner.memory()) {
-    say(callbacks,
-        fmt::format("memory: {:.3f} GiB a device ({:.3f} of state and batch, {:.3f} of temporaries)",
-                    static_cast<double>(memory->total()) / kGiB, static_cast<double>(memory->arguments) / kGiB,
-                    static_cast<double>(memory->temporaries) / kGiB));
+    say(callbacks, fmt::format("memory: {:.3f} GiB a device ({:.3f} of state and batch, {:.3f} of temporaries)",
+                               gib(memory->total()), gib(memory->arguments), gib(memory->temporaries)));
     check_step_fits(*memory, setup, memory_of_devices(config), config);
   }
   say(callbacks, "dry run: the step compiles; nothing was run");

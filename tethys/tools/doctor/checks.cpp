@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "config/config.h"
 #include "config/option_table.h"
 #include "data/sources/parquet.h"
@@ -22,7 +23,6 @@ namespace tethys {
 namespace {
 
 using State = Finding::State;
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 // The value of a line "key : value" of a file under /proc.
 std::string proc_value(const char* path, std::string_view key) {
@@ -74,9 +74,9 @@ Finding check_cpu() {
 }
 
 Finding check_memory() {
-  const double total = static_cast<double>(physical_memory()) / kGiB;
+  const double total = gib(physical_memory());
   const std::string available = proc_value("/proc/meminfo", "MemAvailable");  // "123 kB"
-  const double free = available.empty() ? total : std::stod(available) / (1 << 20);
+  const double free = available.empty() ? total : gib(std::stod(available) * 1024);
   return {free < 4 ? State::Note : State::Ok, "memory",
           fmt::format("{:.1f} GiB, {:.1f} of them available", total, free), ""};
 }
@@ -111,7 +111,7 @@ Finding check_disk(const Path& folder) {
   std::error_code error;
   const std::filesystem::space_info space = std::filesystem::space(folder, error);
   if (error) return {State::Note, "disk", fmt::format("{}: {}", folder.string(), error.message()), ""};
-  const double free = static_cast<double>(space.available) / kGiB;
+  const double free = gib(static_cast<double>(space.available));
   const std::string detail = fmt::format("{:.1f} GiB free at {}", free, folder.string());
   if (free < 0.25) {
     return {State::Fault, "disk", detail, "free some space, or give --output a folder on another disk"};
