@@ -4,12 +4,9 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "config/recipe.h"
 #include "tools/commands.h"
-#include "tools/locations.h"
+#include "tools/model.h"
 #include "train/hugging_face.h"
-#include "train/hugging_face_config.h"
-#include "train/run_folder.h"
 
 namespace tethys {
 namespace {
@@ -19,7 +16,7 @@ std::vector<Option> options() {
       text_option("output", "", "the folder to write; it is not there yet, or empty"),
       enum_option("dtype", "stored", {"stored", "float32", "bfloat16", "float16"}, "dtype of the weights"),
       text_option("max_shard_size", "5GB", "most bytes of weights in one file; KB, MB and GB are powers of ten"),
-      text_option("recipe", "", "recipe of the model; empty: the config.toml of the run that the checkpoint is of"),
+      recipe_option(),
   });
 }
 
@@ -46,22 +43,9 @@ std::optional<DType> dtype_of(const Config& config) {
   return dtype == "stored" ? std::nullopt : std::optional(parse_dtype(dtype));
 }
 
-// The configuration of the run that the checkpoint is of.
-Path recipe_of(const Path& path) {
-  if (const std::optional<Path> config = run_config_of(path)) return *config;
-  user_error(
-      "{} is neither a Hugging Face folder (there is no config.json) nor a run or a checkpoint of one (there is "
-      "no config.toml); for a checkpoint alone give --recipe RECIPE",
-      path.string());
-}
-
 void to_hugging_face(Invocation& invocation, const Path& path, const Path& output) {
-  Config& config = invocation.config;
-  const std::string& recipe = config.get_string("recipe");
-  load_recipe(config, recipe.empty() ? recipe_of(path).string() : recipe,
-              recipe.empty() ? Path() : recipes_folder(invocation.surroundings.executable));
-  check_config(config);
-  Checkpoint checkpoint(find_checkpoint_of(path));
+  Checkpoint checkpoint = open_model(invocation, path);
+  const Config& config = invocation.config;
   export_hugging_face(checkpoint, config, output, {.dtype = dtype_of(config), .max_shard_size = parse_size(config)});
   const bool tokenizer = !config.get_string("data.tokenizer").empty();
   fmt::print(invocation.surroundings.out, "{}: a Hugging Face folder, from {}{}\n", output.string(),
@@ -74,12 +58,9 @@ int run(Invocation& invocation) {
   Config& config = invocation.config;
   const Path output = config.get_string("output");
   if (output.empty()) user_error("give the folder to write by --output FOLDER");
-  if (!is_hugging_face_folder(path)) {
+  if (!names_hugging_face(config, path)) {
     to_hugging_face(invocation, path, output);
     return 0;
-  }
-  if (!config.get_string("recipe").empty()) {
-    user_error("{}: {} is a Hugging Face folder, which brings its own", config.cite("recipe"), path.string());
   }
   import_hugging_face(path, config, output, dtype_of(config));
   fmt::print(invocation.surroundings.out,
@@ -98,12 +79,10 @@ const Command kConvertCommand{
     "  tethys convert outputs/llama3_8b --output my-llama --dtype bfloat16           its newest checkpoint\n"
     "  tethys convert outputs/llama3_8b/checkpoint/step-00001000 --output my-llama   this one\n"
     "  tethys convert Llama-3.2-1B --output outputs/llama                            a folder with a config.json\n\n"
-    "A Hugging Face folder has config.json, model.safetensors or shards of it with their index, "
-    "generation_config.json\n"
-    "and the tokenizer's files. The other way gives config.toml and a checkpoint of step 0 with the weights alone, "
-    "which\n"
-    "`train` and `generate` take. One tensor at a time is in memory. `train HUGGING_FACE_FOLDER` needs no "
-    "conversion.\n",
+    "A Hugging Face folder has config.json, model.safetensors or shards of it with their index,\n"
+    "generation_config.json and the tokenizer's files. The other way gives config.toml and a checkpoint of step 0\n"
+    "with the weights alone, which `train` and `generate` take. One tensor at a time is in memory.\n"
+    "`train HUGGING_FACE_FOLDER` needs no conversion.\n",
     options,
     run,
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "checkpoint/hugging_face.h"
 #include "checkpoint/store.h"
 #include "tools/testing.h"
@@ -223,7 +224,7 @@ TEST_F(HuggingFaceInput, MistakesOfTheCommandLineSayWhatToGive) {
   };
   expect(run_tethys({"convert", (folder_ / "run").string()}), "give the folder to write by --output FOLDER");
   expect(convert(folder_ / "run", folder_ / "hf"), "is there already and not an empty folder");
-  expect(convert(folder_ / "none", folder_ / "out"), "is neither a Hugging Face folder");
+  expect(convert(folder_ / "none", folder_ / "out"), "is neither a run or a checkpoint of one");
   expect(convert(folder_ / "run", folder_ / "out", {"--max_shard_size", "5XB"}), "such as 500MB or 5GB");
   expect(convert(folder_ / "run", folder_ / "out", {"--max_shard_size", "0"}), "such as 500MB or 5GB");
   expect(convert(folder_ / "run", folder_ / "out", {"--data.tokenizer", "/none/tokenizer.json"}),
@@ -236,7 +237,7 @@ TEST(Convert, HoldsOneTensorInMemory) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "a sanitizer keeps what is freed for a while";
 #endif
-  constexpr int64_t kMiB = 1 << 20;  // of 8 in the largest tensors
+  // 8 MiB in the largest tensors.
   const Sizes sizes{.dim = 512, .layers = 6, .ffn = 4096, .vocab = 4096, .tied = true};
   const TemporaryFolder folder;
   make_run(folder / "run", sizes);

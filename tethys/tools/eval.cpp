@@ -7,16 +7,13 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "config/recipe.h"
 #include "data/tokenizer/tokenizer.h"
 #include "tools/commands.h"
 #include "tools/locations.h"
+#include "tools/model.h"
 #include "tools/screen.h"
 #include "train/corpus.h"
 #include "train/fit.h"
-#include "train/hugging_face.h"
-#include "train/hugging_face_config.h"
-#include "train/run_folder.h"
 #include "train/validation.h"
 
 namespace tethys {
@@ -25,7 +22,7 @@ namespace {
 std::vector<Option> options() {
   return with_training_options({
       text_option("json", "", "file to write the figures to, with all their digits"),
-      text_option("recipe", "", "recipe of the model; empty: the config.toml of the run that the checkpoint is of"),
+      recipe_option(),
   });
 }
 
@@ -42,32 +39,6 @@ struct Evaluation {
     return metrics.loss * static_cast<double>(metrics.tokens) / std::log(2.0) / static_cast<double>(*bytes);
   }
 };
-
-// Makes the configuration that of the model, and opens its weights.
-Checkpoint open_model(Invocation& invocation) {
-  const Path path = single_argument(invocation, kEvalCommand, "the model");
-  Config& config = invocation.config;
-  const std::string& recipe = config.get_string("recipe");
-  if (is_hugging_face_folder(path)) {
-    if (!recipe.empty()) {
-      user_error("{}: {} is a Hugging Face folder, which brings its own", config.cite("recipe"), path.string());
-    }
-    load_run_recipe(config, path, {});
-    check_config(config);
-    return open_hugging_face(path, config);
-  }
-  const std::optional<Path> left = run_config_of(path);
-  if (recipe.empty() && !left) {
-    user_error(
-        "{} is neither a run or a checkpoint of one (there is no config.toml) nor a Hugging Face folder (there is no "
-        "config.json); for a checkpoint alone give --recipe RECIPE",
-        path.string());
-  }
-  load_recipe(config, recipe.empty() ? left->string() : recipe,
-              recipe.empty() ? Path() : recipes_folder(invocation.surroundings.executable));
-  check_config(config);
-  return Checkpoint(find_checkpoint_of(path));
-}
 
 bool is_flag(const Config& config, const char* name) { return config.origin(name).source == Origin::Source::Flag; }
 
@@ -172,7 +143,7 @@ std::string json_of(const Evaluation& evaluation) {
 int run(Invocation& invocation) {
   Config& config = invocation.config;
   const Surroundings& surroundings = invocation.surroundings;
-  Checkpoint checkpoint = open_model(invocation);
+  Checkpoint checkpoint = open_model(invocation, single_argument(invocation, kEvalCommand, "the model"));
   Evaluation evaluation;
   try {
     Screen screen(surroundings.out, surroundings.width);

@@ -1,19 +1,15 @@
-// tethys generate: text from a checkpoint.
+// tethys generate: a trained model goes on with a text, or answers in a chat.
 #include <algorithm>
 #include <istream>
 #include <ostream>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "config/recipe.h"
 #include "data/chat/chat_encoder.h"
 #include "tools/commands.h"
-#include "tools/locations.h"
+#include "tools/model.h"
 #include "tools/speaker.h"
 #include "train/corpus.h"
-#include "train/hugging_face.h"
-#include "train/hugging_face_config.h"
-#include "train/run_folder.h"
 
 namespace tethys {
 namespace {
@@ -37,37 +33,8 @@ std::vector<Option> options() {
                    "choose among the fewest of the likeliest tokens that have this share of the probability"),
       int_option("seed", 0, at_least(0), "of the choice of tokens"),
       std::move(stop),
-      text_option("checkpoint", "", "checkpoint, folder of checkpoints or run; empty: the newest of RUN"),
+      recipe_option(),
   });
-}
-
-// Loads the configuration of a run, a recipe or a Hugging Face folder, and gives where the weights are.
-Path load_model(Invocation& invocation) {
-  const std::string& given = single_argument(invocation, kGenerateCommand, "the model");
-  const std::string& checkpoint = invocation.config.get_string("checkpoint");
-  if (is_hugging_face_folder(given)) {
-    if (!checkpoint.empty()) {
-      user_error("{}: {} is a Hugging Face folder, which brings its own weights", invocation.config.cite("checkpoint"),
-                 given);
-    }
-    load_run_recipe(invocation.config, given, {});
-    return given;
-  }
-  const Path run_config = Path(given) / "config.toml";
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(run_config, ignored)) {
-    load_recipe(invocation.config, run_config.string(), {});
-    return find_checkpoint_of(checkpoint.empty() ? given : checkpoint);
-  }
-  if (checkpoint.empty()) {
-    user_error(
-        "{} is no folder of a run (there is no {}) nor of Hugging Face (there is no config.json); give one, or a "
-        "recipe "
-        "with --checkpoint PATH",
-        given, run_config.string());
-  }
-  load_recipe(invocation.config, given, recipes_folder(invocation.surroundings.executable));
-  return find_checkpoint_of(checkpoint);
 }
 
 constexpr const char* kPlace = "tethys generate";
@@ -77,8 +44,9 @@ const char* dtype_option(DType dtype) {
   return dtype == DType::BF16 ? "bfloat16" : "float32";
 }
 
-// No wider weights are kept than the model computes with.
-void take_compute_dtype(Config& config) {
+// One device, and no wider weights than the model computes with.
+void take_what_speaks(Config& config) {
+  take_one_device(config, kPlace);
   const Origin origin{Origin::Source::Flag, kPlace};
   const std::string compute = dtype_option(precision_of(config).compute);
   config.set("training.dtype", compute, origin);
@@ -86,6 +54,7 @@ void take_compute_dtype(Config& config) {
   config.set("training.seq_len", int64_t{1}, origin);  // the length of rows says nothing here
 }
 
+// Empty where none is given.
 std::string read_prompt(const Config& config) {
   const std::string& text = config.get_string("prompt");
   const std::string& file = config.get_string("prompt_file");
@@ -93,7 +62,9 @@ std::string read_prompt(const Config& config) {
   if (!text.empty()) {
     user_error("{} and {}: give one of them", config.cite("prompt"), config.cite("prompt_file"));
   }
-  return read_file(file);
+  std::string read = read_file(file);
+  if (read.empty()) user_error("{}: the file is empty; it must hold the prompt", config.cite("prompt_file"));
+  return read;
 }
 
 void check_stops(const Config& config) {
@@ -104,6 +75,11 @@ void check_stops(const Config& config) {
 
 bool is_chat(const Config& config) {
   return config.get_bool("chat") || !config.get_string("system").empty() || !config.get_string("messages").empty();
+}
+
+void check_thinking(const Config& config) {
+  if (config.get_bool("thinking") || is_chat(config)) return;
+  user_error("{}: thoughts are of chats; give --chat too", config.cite("thinking"));
 }
 
 // What is said before the first answer; it ends with a question, unless the standard input is to ask.
@@ -178,21 +154,27 @@ int run(Invocation& invocation) {
   Config& config = invocation.config;
   check_stops(config);
   const std::string text = read_prompt(config);
-  const Path path = load_model(invocation);
-  take_one_device(config, kPlace);
-  take_compute_dtype(config);
-  check_config(config);
+  check_thinking(config);
+  Checkpoint checkpoint =
+      open_model(invocation, single_argument(invocation, kGenerateCommand, "the model"), take_what_speaks);
   if (config.get_string("data.tokenizer").empty()) {
     user_error("the model brings no tokenizer; give --data.tokenizer FILE");
   }
   const Tokenizer tokenizer = load_tokenizer(config);
   std::optional<Chat> chat;
   std::vector<int32_t> prompt;
-  is_chat(config) ? void(chat.emplace(config, tokenizer, text)) : void(prompt = encode_prompt(tokenizer, text));
+  if (is_chat(config)) {
+    chat.emplace(config, tokenizer, text);
+  } else {
+    prompt = encode_prompt(tokenizer, text);
+  }
   try {
-    Checkpoint checkpoint = is_hugging_face_folder(path) ? open_hugging_face(path, config) : Checkpoint(path);
     Speaker speaker(config, invocation.surroundings, checkpoint, tokenizer);
-    chat ? chat->run(speaker, invocation.surroundings) : void(speaker.say(prompt, tokenizer.stops(), text));
+    if (chat) {
+      chat->run(speaker, invocation.surroundings);
+    } else {
+      speaker.say(prompt, tokenizer.stops(), text);
+    }
     speaker.print_speed();
   } catch (const pjrt::PjrtError& error) {
     blame_compile_options(config, error);
@@ -205,19 +187,19 @@ int run(Invocation& invocation) {
 
 const Command kGenerateCommand{
     "generate",
-    "RUN | HUGGING_FACE_FOLDER (--prompt TEXT | --prompt_file FILE | --chat) [--section.option VALUE]…",
-    "let a trained model go on with a text",
+    "RUN | CHECKPOINT | HUGGING_FACE_FOLDER (--prompt TEXT | --chat) [--section.option VALUE]…",
+    "let a trained model go on with a text, or answer questions",
     "  tethys generate outputs/llama3_debugmodel --prompt 'def main('\n"
     "  tethys generate outputs/llama3_debugmodel --prompt_file a.py --temperature 0.8 --top_p 0.95 --seed 3\n"
     "  tethys generate outputs/llama3_debugmodel --prompt 'def main(' --stop $'\\n\\n' --stop 'def '\n"
     "  tethys generate outputs/chat --chat --prompt 'What floats?' --system 'Be brief.'\n"
     "  tethys generate outputs/chat --chat                                       a question a line\n"
     "  tethys generate Llama-3.2-1B-Instruct --chat --prompt 'What floats?'\n"
-    "  tethys generate llama3_8b --checkpoint step-00001000 --data.tokenizer tokenizer.json --prompt Once\n\n"
-    "RUN is the folder of a run, whose newest checkpoint speaks, with its tokenizer, until the end of a text or turn, "
-    "a "
-    "text\n"
-    "of --stop, or --length tokens. The same seed says the same. The speed is printed to standard error.\n",
+    "  tethys generate outputs/chat/checkpoint/step-00001000 --prompt Once\n"
+    "  tethys generate step-00001000 --recipe llama3_8b --data.tokenizer tokenizer.json --prompt Once\n\n"
+    "Of a run the newest checkpoint speaks. A run and a Hugging Face folder bring their tokenizer. The model goes on\n"
+    "until the end of a text, a text of --stop, or --length tokens; with --chat it answers, until the end of its\n"
+    "turn. The same seed says the same. The speed is printed to standard error.\n",
     options,
     run,
 };

@@ -58,9 +58,9 @@ TEST_F(TrainedFolder, SaysThereAndAfterTheWayBackWhatTheRunSays) {
   const std::string before = said_by(run_tethys(Flags{"generate", run()} + prompt));
   EXPECT_EQ(said_by(run_tethys(Flags{"generate", (folder_ / "back").string()} + prompt)), before);
   EXPECT_EQ(said_by(run_tethys(Flags{"generate", hf()} + prompt)), before);
-  const Ended twice = run_tethys(Flags{"generate", hf(), "--checkpoint", run()} + prompt);
+  const Ended twice = run_tethys(Flags{"generate", hf(), "--recipe", "llama3_8b"} + prompt);
   EXPECT_EQ(twice.status, 2);
-  EXPECT_THAT(twice.output, HasSubstr("is a Hugging Face folder, which brings its own weights"));
+  EXPECT_THAT(twice.output, HasSubstr("is a Hugging Face folder, which brings its own"));
 }
 
 TEST_F(TrainedFolder, MayLeaveOutAWeightThatDoesNotFit) {

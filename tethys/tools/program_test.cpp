@@ -213,11 +213,13 @@ TEST(BadInput, OfGenerateIsAnErrorOfTheUsersWithStatusTwo) {
   TemporaryFolder folder;
   const Ended no_run = run_tethys({"generate", folder.path().string(), "--prompt", "x"});
   EXPECT_EQ(no_run.status, 2);
-  EXPECT_THAT(no_run.output, HasSubstr("is no folder of a run"));
+  EXPECT_THAT(no_run.output,
+              HasSubstr("is neither a run or a checkpoint of one (there is no config.toml) nor a Hugging Face folder"));
   write_file(folder / "config.toml", "[model]\ncontext_length = 100\n");
   const Ended unsaved = run_tethys({"generate", folder.path().string(), "--prompt", "x"});
   EXPECT_EQ(unsaved.status, 2);
   EXPECT_THAT(unsaved.output, HasSubstr("holds no complete checkpoint"));
+  write_file(folder / "empty.txt", "");
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--top_p", "0"}, "--top_p: top_p is 0.0, expected a number, above 0 and at most 1"},
       {{"--top_p", "1.1"}, "--top_p: top_p is 1.1, expected a number, above 0 and at most 1"},
@@ -226,6 +228,9 @@ TEST(BadInput, OfGenerateIsAnErrorOfTheUsersWithStatusTwo) {
       {{"--length", "0"}, "--length: length is 0, expected an int, at least 1"},
       {{"--stop", "x", "--stop", ""}, "stop = [\"x\", \"\"] (--stop): every text holds the empty one"},
       {{"--prompt_file", (folder / "none.txt").string()}, "none.txt: No such file"},
+      {{"--prompt_file", (folder / "empty.txt").string()}, "empty.txt\" (--prompt_file): the file is empty"},
+      {{"--prompt_file", (folder / "empty.txt").string(), "--chat"}, "(--prompt_file): the file is empty"},
+      {{"--prompt", "x", "--no-thinking"}, "(--no-thinking): thoughts are of chats; give --chat too"},
       {{"--prompt", "x", "--prompt_file", "y"}, "prompt = \"x\" (--prompt) and prompt_file = \"y\" (--prompt_file)"},
   };
   for (const auto& [flags, message] : cases) {

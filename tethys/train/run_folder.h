@@ -1,7 +1,7 @@
 // RunFolder: the output folder of a run, held by one process at a time.
 //
 //   config.toml    the effective configuration, a recipe that loads to it
-//   metrics.jsonl  a line per logged step and per validation; events.out.tfevents.* say the same to TensorBoard
+//   metrics.jsonl  a line per logged step, validation and sample; events.out.tfevents.* say the same to TensorBoard
 //   log.txt        what the console showed
 //   checkpoint/    the checkpoints (its name is checkpoint.folder)
 //   loss.png       the loss curve, when the run has ended
