@@ -14,6 +14,7 @@
 #include "tools/screen.h"
 #include "train/corpus.h"
 #include "train/fit.h"
+#include "train/prepared.h"
 #include "train/validation.h"
 
 namespace tethys {
@@ -98,11 +99,8 @@ Evaluation evaluate(Invocation& invocation, Checkpoint& checkpoint, const Text& 
   const Config& config = invocation.config;
   // Too little text is found now, before anything is compiled.
   const BatchMaker rows(text.tokens, {.seq_len = config.get_int("training.seq_len")});
-  const MachineOptions options = machine_options(config, invocation.surroundings);
-  const Machine machine = open_machine(config, options);
-  const TrainingSetup setup = set_up(config, machine.devices);
+  const auto [machine, setup, executor] = prepare(config, machine_options(config, invocation.surroundings));
   check_parameters_fit(setup, memory_of_devices(config), config, "training.dtype");
-  const auto executor = make_executor(config, machine, setup.mesh, options);
   Validator validator(*executor, setup, text.tokens, config.get_int("validation.steps"));
   check_evaluation_fits(validator.memory(), setup, memory_of_devices(config), config);
   const std::vector<Array> parameters = load_parameters(checkpoint, *executor, setup);

@@ -53,21 +53,18 @@ Speaker::Speaker(const Config& config, const Surroundings& surroundings, Checkpo
       surroundings_(surroundings),
       checkpoint_(checkpoint),
       tokenizer_(tokenizer),
-      options_(machine_options(config, surroundings)),
-      machine_(open_machine(config, options_)),
-      setup_(set_up(config, machine_.devices)) {
-  check_parameters_fit(setup_, memory_of_devices(config), config, "training.mixed_precision_param");
-  executor_ = make_executor(config, machine_, setup_.mesh, options_);
+      prepared_(tethys::prepare(config, machine_options(config, surroundings))) {
+  check_parameters_fit(prepared_.setup, memory_of_devices(config), config, "training.mixed_precision_param");
 }
 
 void Speaker::prepare(int64_t prompt) {
   require_context(config_, prompt, "length");
   const int64_t length = prompt + config_.get_int("length");
   if (prompt > programs_.prompt_length || length > programs_.cache_length) {
-    programs_ = compile_generation(*executor_, setup_, prompt, length);
+    programs_ = compile_generation(*prepared_.executor, prepared_.setup, prompt, length);
     check_generation_fits(programs_, memory_of_devices(config_), length, config_);
   }
-  if (parameters_.empty()) parameters_ = load_parameters(checkpoint_, *executor_, setup_);
+  if (parameters_.empty()) parameters_ = load_parameters(checkpoint_, *prepared_.executor, prepared_.setup);
 }
 
 std::string Speaker::say(const std::vector<int32_t>& prompt, const std::vector<int32_t>& ends,
@@ -81,7 +78,7 @@ std::string Speaker::say(const std::vector<int32_t>& prompt, const std::vector<i
                           .ends = ends,
                           .vocab_size = tokenizer_.vocab_size()};
   Printer printer(surroundings_.out, tokenizer_, config_.get_strings("stop"));
-  Generator generator(*executor_, programs_, parameters_);
+  Generator generator(*prepared_.executor, programs_, parameters_);
   const GenerationSpeed speed =
       generator.run(prompt, config_.get_int("length"), sampling, [&](int32_t id) { return printer.print(id); });
   speed_ = {speed_.prompt_tokens + speed.prompt_tokens, speed_.tokens + speed.tokens,

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +14,7 @@
 #include "checkpoint/store.h"
 #include "data/tokenizer/tokenizer.h"
 #include "train/generation.h"
-#include "train/machine.h"
+#include "train/prepared.h"
 
 namespace tethys {
 
@@ -41,10 +40,7 @@ class Speaker {
   const Surroundings& surroundings_;
   Checkpoint& checkpoint_;
   const Tokenizer& tokenizer_;
-  MachineOptions options_;
-  Machine machine_;
-  TrainingSetup setup_;
-  std::unique_ptr<Executor> executor_;
+  Prepared prepared_;
   GenerationPrograms programs_;
   std::vector<Array> parameters_;
   GenerationSpeed speed_;

@@ -21,6 +21,7 @@
 #include "train/meter.h"
 #include "train/metrics_writer.h"
 #include "train/peak.h"
+#include "train/prepared.h"
 #include "train/replay.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
@@ -69,7 +70,7 @@ class Trainer {
     }
     may_end(true);
     prepare();
-    check_state_fits(setup_, memory_of_devices(config_), config_);
+    check_state_fits(setup(), memory_of_devices(config_), config_);
     begin();
     try {
       train();
@@ -111,7 +112,9 @@ class Trainer {
     if (callbacks_.may_end) callbacks_.may_end(at_any_moment);
   }
 
-  double learning_rate(int64_t step) const { return setup_.learning_rate * lr_factor(setup_.schedule, step); }
+  const TrainingSetup& setup() const { return prepared_.setup; }
+  Executor& executor() const { return *prepared_.executor; }
+  double learning_rate(int64_t step) const { return setup().learning_rate * lr_factor(setup().schedule, step); }
   bool is_due(int64_t done, const char* every) const { return done % config_.get_int(every) == 0; }
 
   void open_data();
@@ -139,9 +142,7 @@ class Trainer {
   LineFile log_file_;
   Watchdog watchdog_;
   TrainingData data_;
-  Machine machine_;
-  TrainingSetup setup_;
-  std::unique_ptr<Executor> executor_;
+  Prepared prepared_;
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<TextSampler> sampler_;
   std::optional<MetricsWriter> metrics_;
@@ -180,30 +181,30 @@ void Trainer::open_data() {
 }
 
 void Trainer::prepare() {
-  machine_ = open_machine(config_, options_.machine);
-  setup_ = set_up(config_, machine_.devices);
-  executor_ = make_executor(config_, machine_, setup_.mesh, options_.machine);
-  for (const std::string& text : console_lines(config_, setup_, machine_.client->platform_name())) line(text);
+  prepared_ = tethys::prepare(config_, options_.machine);
+  const std::string platform = prepared_.machine.client->platform_name();
+  for (const std::string& text : console_lines(config_, setup(), platform)) line(text);
   if (config_.get_bool("validation.enable")) {
-    validator_ = std::make_unique<Validator>(*executor_, setup_, data_.validation, config_.get_int("validation.steps"));
+    validator_ =
+        std::make_unique<Validator>(executor(), setup(), data_.validation, config_.get_int("validation.steps"));
   }
   if (config_.get_int("metrics.sample_freq") > 0) {
-    sampler_ = std::make_unique<TextSampler>(config_, machine_, options_.machine);
+    sampler_ = std::make_unique<TextSampler>(config_, prepared_.machine, options_.machine);
   }
   const bool cpu = config_.get_string("device.platform") == "cpu";
-  meter_.emplace(setup_, flops_model_of(config_, *setup_.model), peak_of(machine_, options_.machine, cpu));
+  meter_.emplace(setup(), flops_model_of(config_, *setup().model), peak_of(prepared_.machine, options_.machine, cpu));
 }
 
 // What a checkpoint's place in the data depends on.
 std::string Trainer::fingerprint() const {
-  return fmt::format("data {}, rows of {} tokens, {} rows a step", data_.fingerprint, setup_.shape.seq_len,
-                     setup_.rows_per_step());
+  return fmt::format("data {}, rows of {} tokens, {} rows a step", data_.fingerprint, setup().shape.seq_len,
+                     setup().rows_per_step());
 }
 
 // While the compiler works on the step, the state is made.
 void Trainer::begin() {
-  const SavedRun run{config_, checkpoints_, *executor_, setup_, seed_, fingerprint()};
-  FirstState first = first_state(run, options_.resume, [this] { runner_.emplace(*executor_, setup_); });
+  const SavedRun run{config_, checkpoints_, executor(), setup(), seed_, fingerprint()};
+  FirstState first = first_state(run, options_.resume, [this] { runner_.emplace(executor(), setup()); });
   if (!first.origin.empty()) line(first.origin);
   state_ = std::move(first.state);
   result_.step = first.step;
@@ -213,9 +214,9 @@ void Trainer::begin() {
 }
 
 void Trainer::train() {
-  const BatchMaker maker(training_streams(data_), {.seq_len = setup_.shape.seq_len,
-                                                   .accumulation = setup_.shape.microbatches,
-                                                   .batch = setup_.shape.rows,
+  const BatchMaker maker(training_streams(data_), {.seq_len = setup().shape.seq_len,
+                                                   .accumulation = setup().shape.microbatches,
+                                                   .batch = setup().shape.rows,
                                                    .order = data_.order,
                                                    .seed = seed_});
   if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
@@ -224,20 +225,20 @@ void Trainer::train() {
                                           .first_step = result_.step + 1});
   runner_->wait();
   if (const pjrt::MemoryStats* memory = runner_->memory()) {
-    check_step_fits(*memory, setup_, memory_of_devices(config_), config_);
+    check_step_fits(*memory, setup(), memory_of_devices(config_), config_);
   }
   may_end(false);
   for (const std::string& note : runner_->notes()) log("not sharded: " + note);
-  const ProgramCache::Counters programs = executor_->counters();
+  const ProgramCache::Counters programs = executor().counters();
   line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
                    programs.disk_hits));
   Loader loader([&maker](int64_t step) { return maker.make(step); }, result_.step);
   const Clock::time_point begin = clock_ = Clock::now();
-  const double device_before = executor_->time().device();
+  const double device_before = executor().time().device();
   for (int64_t step = result_.step; step < steps_ && !asked_to_stop(); ++step) handle(step, loader);
   settle();
   meter_->set_device_seconds(seconds_since(begin) - aside_seconds_,
-                             executor_->time().device() - device_before - aside_device_);
+                             executor().time().device() - device_before - aside_device_);
   if (result_.stopped_by != 0 && config_.get_bool("checkpoint.enable")) save(result_.step);
   wait_for_save();
   if (result_.stopped_by != 0)
@@ -286,8 +287,8 @@ void Trainer::report(int64_t done, double loss, double norm) {
     metrics.loss = loss;
     metrics.grad_norm = norm;
     metrics.lr = learning_rate(done - 1);
-    metrics.tokens = done * setup_.tokens_per_step();
-    metrics.memory_gib = gib(executor_->ledger().peak()) / static_cast<double>(setup_.degrees.devices());
+    metrics.tokens = done * setup().tokens_per_step();
+    metrics.memory_gib = gib(executor().ledger().peak()) / static_cast<double>(setup().degrees.devices());
     meter_->fill(metrics);
     metrics_->add(metrics);
     line(console_line(metrics));
@@ -300,7 +301,7 @@ void Trainer::not_finite(const Pending& pending, double loss, double norm) {
       fmt::format("step {}: loss {} and gradient norm {} are not both finite", pending.step + 1, loss, norm);
   if (config_.get_bool("debug.detect_nan")) {
     line(text + "; replaying the step op by op");
-    const auto fault = find_fault(machine_, executor_->capabilities(), setup_, state_,
+    const auto fault = find_fault(prepared_.machine, executor().capabilities(), setup(), state_,
                                   {pending.step, learning_rate(pending.step), pending.batch}, replay_progress());
     text += fault ? "; first fault: " + *fault
                   : std::string("; replayed op by op the step is finite: the fault did not reproduce");
@@ -339,7 +340,7 @@ void Trainer::after_step(int64_t done) {
   if (!validates && !samples && !saves) return;
   settle();
   const Clock::time_point begin = Clock::now();
-  const double device_before = executor_->time().device();
+  const double device_before = executor().time().device();
   if (validates) {
     const Watchdog::Step guard = watchdog_.step(done, "validation");
     const ValidationMetrics metrics = validator_->run(state_.parameters, done);
@@ -348,14 +349,14 @@ void Trainer::after_step(int64_t done) {
   }
   if (samples) {
     const Watchdog::Step guard = watchdog_.step(done, "sample");
-    const SampleMetrics metrics = sampler_->run(state_, setup_, done);
+    const SampleMetrics metrics = sampler_->run(state_, setup(), done);
     metrics_->add(metrics);
     line(console_line(metrics));
   }
   if (saves) save(done);
   clock_ = Clock::now();
   aside_seconds_ += seconds_since(begin);
-  aside_device_ += executor_->time().device() - device_before;
+  aside_device_ += executor().time().device() - device_before;
 }
 
 void Trainer::save(int64_t done) {

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "train/console.h"
 #include "train/fit.h"
+#include "train/prepared.h"
 #include "train/run_folder.h"
 #include "train/state.h"
 #include "train/step_runner.h"
@@ -26,9 +27,7 @@ void describe(const Config& config, const TrainingSetup& setup, const Machine& m
 
 void dry_run(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks) {
   if (callbacks.may_end) callbacks.may_end(true);
-  const Machine machine = open_machine(config, options.machine);
-  const TrainingSetup setup = set_up(config, machine.devices);
-  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
+  const auto [machine, setup, executor] = prepare(config, options.machine);
   describe(config, setup, machine, callbacks);
   check_state_fits(setup, memory_of_devices(config), config);
   const StepRunner runner(*executor, setup);
@@ -45,9 +44,7 @@ void create_seed_checkpoint(const Config& config, const TrainingOptions& options
   const CheckpointStore checkpoints(folder.checkpoints(config.get_string("checkpoint.folder")));
   const auto seed = static_cast<uint64_t>(config.get_int("debug.seed"));
   if (callbacks.may_end) callbacks.may_end(true);
-  const Machine machine = open_machine(config, options.machine);
-  const TrainingSetup setup = set_up(config, machine.devices);
-  const auto executor = make_executor(config, machine, setup.mesh, options.machine);
+  const auto [machine, setup, executor] = prepare(config, options.machine);
   describe(config, setup, machine, callbacks);
   check_state_fits(setup, memory_of_devices(config), config);
   const TrainingState state = initial_state(*executor, setup, seed);
