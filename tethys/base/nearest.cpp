@@ -26,7 +26,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::string best;
   size_t best_distance = std::numeric_limits<size_t>::max();
   for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(name, candidate);
+    // A beginning is a name that was not typed to its end.
+    const size_t distance = !name.empty() && candidate.starts_with(name) ? 1 : edit_distance(name, candidate);
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

@@ -25,5 +25,10 @@ TEST(Nearest, IsTheClosestAndTheFirstOfEquals) {
   EXPECT_EQ(nearest_name("x", {}), "");
 }
 
+TEST(Nearest, IsTheNameOfABeginning) {
+  EXPECT_EQ(nearest_name("llama3_debug", {"llama3_1b", "llama3_debugmodel"}), "llama3_debugmodel");
+  EXPECT_EQ(nearest_name("see", {"sef", "seed"}), "sef");
+}
+
 }  // namespace
 }  // namespace tethys

@@ -12,6 +12,7 @@
 #include "tools/locations.h"
 #include "tools/model.h"
 #include "tools/screen.h"
+#include "tools/xla_flags.h"
 #include "train/corpus.h"
 #include "train/fit.h"
 #include "train/prepared.h"
@@ -142,6 +143,7 @@ int run(Invocation& invocation) {
   Config& config = invocation.config;
   const Surroundings& surroundings = invocation.surroundings;
   Checkpoint checkpoint = open_model(invocation, single_argument(invocation, kEvalCommand, "the model"));
+  check_xla_flags(config, surroundings);
   Evaluation evaluation;
   try {
     Screen screen(surroundings.out, surroundings.width);

@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 #include "tools/model.h"
 #include "tools/speaker.h"
+#include "tools/xla_flags.h"
 #include "train/corpus.h"
 
 namespace tethys {
@@ -157,6 +158,7 @@ int run(Invocation& invocation) {
   check_thinking(config);
   Checkpoint checkpoint =
       open_model(invocation, single_argument(invocation, kGenerateCommand, "the model"), take_what_speaks);
+  check_xla_flags(config, invocation.surroundings);
   if (config.get_string("data.tokenizer").empty()) {
     user_error("the model brings no tokenizer; give --data.tokenizer FILE");
   }

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "tools/command.h"
-#include "tools/probe.h"
 
 namespace tethys {
 namespace {
@@ -17,17 +16,6 @@ Path find_above(const Path& executable, std::initializer_list<const char*> names
     }
     if (folder == folder.parent_path()) return {};
   }
-}
-
-void check_xla_flags(const std::string& plugin, const std::string& flags) {
-  const auto make_client = [&] {
-    const pjrt::Client client(pjrt::Plugin::load(plugin));
-    return std::string("made");
-  };
-  const Probed probed = probe(make_client, std::chrono::seconds(60));
-  if (!probed.crashed) return;  // another fault is found where the plugin is used
-  user_error("XLA_FLAGS is '{}', and with it the plugin {} cannot start: {}; correct it or unset it", flags, plugin,
-             probed.trouble);
 }
 
 }  // namespace
@@ -64,9 +52,7 @@ std::string plugin_path(const Config& config, const Path& executable) {
 }
 
 MachineOptions machine_options(const Config& config, const Surroundings& surroundings) {
-  const std::string plugin = plugin_path(config, surroundings.executable);
-  if (!surroundings.xla_flags.empty()) check_xla_flags(plugin, surroundings.xla_flags);
-  return {plugin, surroundings.cache_folder.string(), surroundings.xla_flags};
+  return {plugin_path(config, surroundings.executable), surroundings.cache_folder.string(), surroundings.xla_flags};
 }
 
 }  // namespace tethys

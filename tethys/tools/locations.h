@@ -18,8 +18,7 @@ Path recipes_folder(const Path& executable);
 // program's folder, or xla_cpu.so beside it. UserError that says what to install if there is none.
 std::string plugin_path(const Config& config, const Path& executable);
 
-// The machine of the configuration: its plugin, and the cache folder that is ours. UserError if the plugin would end
-// the process for what XLA_FLAGS says, which is tried in a child: call it while there is one thread.
+// The machine of the configuration: its plugin, and the cache folder that is ours.
 MachineOptions machine_options(const Config& config, const Surroundings& surroundings);
 
 }  // namespace tethys

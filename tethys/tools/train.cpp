@@ -14,6 +14,7 @@
 #include "tools/plot/loss_chart.h"
 #include "tools/screen.h"
 #include "tools/stop_signals.h"
+#include "tools/xla_flags.h"
 #include "train/hugging_face_config.h"
 #include "train/run_folder.h"
 #include "train/training.h"
@@ -90,6 +91,7 @@ int run(Invocation& invocation) {
   const Run run = load(invocation);
   options.output = run.folder;
   check_config(config);
+  check_xla_flags(config, surroundings);
   options.resume = config.get_bool("resume");
   options.dry_run = config.get_bool("dry_run");
   options.machine = machine_options(config, surroundings);
