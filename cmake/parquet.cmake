@@ -1,6 +1,19 @@
 # The component that reads Parquet: a shared library on Arrow beside the programs, which load it at run time. It is part
 # of the build where `make parquet` has put Arrow, and no program is linked with it: all else is built without it.
-function(tethys_component name)
+# What both sides must have compiled alike, as a text that both hold: a component of another build is refused.
+set(interface "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+foreach(header base/error.h data/sources/lines.h data/sources/parquet.h)
+  file(SHA256 ${CMAKE_SOURCE_DIR}/tethys/${header} hash)
+  string(APPEND interface " ${hash}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tethys/${header})
+endforeach()
+string(SHA256 interface "${interface}")
+set_source_files_properties(${CMAKE_SOURCE_DIR}/tethys/data/sources/parquet.cpp
+  ${CMAKE_SOURCE_DIR}/tethys/parquet_reader/component.cpp
+  PROPERTIES COMPILE_DEFINITIONS TETHYS_PARQUET_INTERFACE="${interface}")
+
+# `name` is the folder of the component's sources.
+function(tethys_parquet_component name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;USES;PROGRAMS" ${ARGN})
   set(arrow ${TETHYS_DEPS}/arrow/pyarrow)
   file(GLOB libraries CONFIGURE_DEPENDS ${arrow}/libarrow.so.* ${arrow}/libparquet.so.*)

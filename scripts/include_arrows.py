@@ -13,9 +13,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 
 def read_table(text):
-    """The rows `tethys_folder(NAME DEPENDS a b USES … )` and those of components, and what is wrong with the table."""
+    """The rows `tethys_folder(NAME DEPENDS a b USES … )` and that of Parquet, and what is wrong with the table."""
     table, errors = {}, []
-    for name, rest in re.findall(r"^tethys_(?:folder|component)\((\w+)([^)]*)\)", text, re.M):
+    for name, rest in re.findall(r"^tethys_(?:folder|parquet_component)\((\w+)([^)]*)\)", text, re.M):
         words = re.split(r"\b(DEPENDS|USES|PROTO|SYSTEM_INCLUDES|DEFINES|PROGRAMS)\b", rest)
         depends = dict(zip(words[1::2], words[2::2])).get("DEPENDS", "").split()
         for dependency in depends:

@@ -41,7 +41,7 @@ class IncludeArrows(unittest.TestCase):
         self.assertEqual(self.errors(base__json_cpp="#include <nlohmann/json.hpp>\n"), [])
 
     def test_a_component_is_a_row_too(self):
-        table = TABLE + "tethys_component(reader DEPENDS base\n                 PROGRAMS tethys values)\n"
+        table = TABLE + "tethys_parquet_component(reader DEPENDS base\n                         PROGRAMS tethys values)\n"
         self.assertEqual(self.errors(table=table, reader__a_cpp='#include "base/error.h"\n'), [])
         self.assertEqual(len(self.errors(table=table, reader__a_cpp='#include "values/mesh.h"\n')), 1)
         self.assertEqual(len(self.errors(table=table, values__a_cpp='#include "reader/a.h"\n')), 1)

@@ -165,18 +165,20 @@ class Rows : public LineSource {
     while (batch_ == nullptr || in_batch_ == batch_->num_chunks()) {
       batch_ = nullptr;
       check(column_->NextBatch(kRows, &batch_));
-      if (batch_ == nullptr || batch_->length() == 0) return at_end();
+      if (batch_ == nullptr || batch_->length() == 0) {
+        end();
+        return false;
+      }
       in_batch_ = 0;
     }
     chunk_ = batch_->chunk(in_batch_++);
     return true;
   }
 
-  bool at_end() {
+  void end() {
     batch_ = nullptr;
     chunk_ = nullptr;
     if (row_ != all_) throw std::runtime_error(fmt::format("it ends after {} of its {} rows", row_, all_));
-    return false;
   }
 
   std::string path_;

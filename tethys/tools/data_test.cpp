@@ -40,17 +40,44 @@ class DataCommand : public testing::Test {
 };
 
 // The component lies beside the program, and not beside a copy of it.
-TEST_F(DataCommand, OfParquetWithoutItsReaderSaysWhatBuildsIt) {
-  std::filesystem::copy_file(TETHYS_PROGRAM, folder_ / "tethys");
-  std::filesystem::create_symlink(Path(TETHYS_SOURCE_DIR) / "recipes", folder_ / "recipes");
-  const std::string file = write("a.parquet", "PAR1");
-  const std::string command = fmt::format(
-      "{0}/tethys data llama3_debugmodel --data.text {1} --data.tokenizer {2} "
-      "--data.cache_dir {0}/cache > {0}/output 2>&1",
-      folder_.path().string(), file, tokenizer());
-  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
-  EXPECT_THAT(read_file(folder_ / "output"),
-              HasSubstr("cannot read " + file + ": the reader of Parquet is not there: run `make parquet`"));
+class ParquetWithoutItsReader : public DataCommand {
+ protected:
+  ParquetWithoutItsReader() {
+    std::filesystem::copy_file(TETHYS_PROGRAM, folder_ / "tethys");
+    std::filesystem::create_symlink(Path(TETHYS_SOURCE_DIR) / "recipes", folder_ / "recipes");
+  }
+
+  // What a shared library made of this source is to the program, as its reader.
+  void component(const std::string& source) const {
+    write("component.cpp", source);
+    const std::string command =
+        fmt::format("c++ -shared -fPIC -o {0}/tethys_parquet.so {0}/component.cpp", folder_.path().string());
+    ASSERT_EQ(std::system(command.c_str()), 0);
+  }
+  std::string error() const {
+    const std::string command = fmt::format(
+        "{0}/tethys data llama3_debugmodel --data.text {1} --data.tokenizer {2} "
+        "--data.cache_dir {0}/cache > {0}/output 2>&1",
+        folder_.path().string(), file_, tokenizer());
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+    return read_file(folder_ / "output");
+  }
+
+  const std::string file_ = write("a.parquet", "PAR1");
+};
+
+TEST_F(ParquetWithoutItsReader, SaysWhatBuildsIt) {
+  EXPECT_THAT(error(), HasSubstr("cannot read " + file_ + ": the reader of Parquet is not there: run `make parquet`"));
+}
+
+// A reader that would end the process if it were called.
+TEST_F(ParquetWithoutItsReader, RefusesThatOfAnotherBuild) {
+  const std::string reader = "extern \"C\" { long tethys_parquet[2]; }\n";
+  const std::string another = "tethys_parquet.so, is of another build: run `make parquet`";
+  component(reader);
+  EXPECT_THAT(error(), HasSubstr(another));
+  component(reader + "extern \"C\" { char tethys_parquet_interface[] = \"0123\"; }\n");
+  EXPECT_THAT(error(), HasSubstr(another));
 }
 
 TEST_F(DataCommand, CountsTheDocumentsOfJsonLines) {

@@ -18,6 +18,7 @@
 #include "data/tokenizer/train_bpe.h"
 #include "tools/commands.h"
 #include "tools/screen.h"
+#include "train/corpus.h"
 
 namespace tethys {
 namespace {
@@ -30,9 +31,7 @@ std::vector<Option> with_line_options(std::vector<Option> options) {
   return options;
 }
 
-LineOptions line_options(const Config& config) {
-  return {.text_field = config.get_string("data.text_field"), .skip_bad_lines = config.get_bool("data.skip_bad_lines")};
-}
+std::string skipped_note(int64_t lines) { return counted(lines, "bad line") + " skipped"; }
 
 std::vector<Option> train_options() {
   return with_line_options({
@@ -55,15 +54,15 @@ int train(Invocation& invocation) {
   training.threads = static_cast<int>(invocation.config.get_int("threads"));
   Screen screen(invocation.surroundings.out, invocation.surroundings.width);
   training.progress = [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); };
-  int64_t skipped_lines = 0;
-  const Tokenizer tokenizer(train_bpe(files, training, &skipped_lines));
+  const TrainedBpe trained = train_bpe(files, training);
+  const Tokenizer tokenizer(trained.bpe);
   const std::string& output = invocation.config.get_string("output");
   const Path folder = Path(output).parent_path();
   if (!folder.empty()) make_directories(folder);
   tokenizer.save(output);
   screen.line(fmt::format("{}: {}, from {}{}", output, counted(tokenizer.vocab_size(), "token"),
                           counted(static_cast<int64_t>(files.size()), "file"),
-                          skipped_lines > 0 ? fmt::format("; {} skipped", counted(skipped_lines, "bad line")) : ""));
+                          trained.skipped_lines > 0 ? "; " + skipped_note(trained.skipped_lines) : ""));
   if (tokenizer.vocab_size() < training.vocab_size) {
     screen.line(fmt::format("fewer than {}: no two neighbours are left that occur together twice; more text has more",
                             invocation.config.cite("vocab_size")));
@@ -78,12 +77,15 @@ Option tokenizer_option() {
 std::vector<Option> encode_options() {
   return with_line_options({
       tokenizer_option(),
-      text_option("documents", "", "file whose documents are encoded in the place of TEXT, as data.text reads it"),
-      bool_option("template", true, "put around each text what the tokenizer says, such as a begin of text"),
+      text_option("documents", "", "file whose documents are encoded in the place of TEXT, as training does"),
+      bool_option("as_texts", false, "encode the documents as if each were a TEXT"),
+      bool_option("template", true, "put around each TEXT what the tokenizer says, such as a begin of text"),
       bool_option("summary", false, "of the documents, print counts and speed in place of the ids"),
       int_option("threads", 0, between(0, 4096), "threads for the documents; 0: all of the machine's"),
   });
 }
+
+Template template_of(const Config& config) { return config.get_bool("template") ? Template::Apply : Template::Leave; }
 
 struct Summary {
   int64_t documents = 0;
@@ -92,17 +94,21 @@ struct Summary {
   double seconds = 0;  // of encoding alone
 };
 
-// Encodes documents in the order in which they come, many at a time.
+// Encodes documents in the order in which they come, many at a time: as training does, nothing but text with an end, or
+// as texts.
 class DocumentsEncoder {
  public:
   DocumentsEncoder(const Invocation& invocation, const Tokenizer& tokenizer)
       : out_(invocation.config.get_bool("summary") ? nullptr : &invocation.surroundings.out),
-        enclose_(invocation.config.get_bool("template") ? Template::Apply : Template::Leave),
+        enclose_(template_of(invocation.config)),
         threads_(static_cast<int>(invocation.config.get_int("threads"))),
-        encoders_(static_cast<size_t>(thread_count(threads_)), Encoder(tokenizer)) {}
+        encoders_(static_cast<size_t>(thread_count(threads_)), Encoder(tokenizer)) {
+    if (!invocation.config.get_bool("as_texts")) end_ = tokenizer.end_of_text();
+  }
 
   void add(std::string text) {
     constexpr size_t kBatch = 4096, kBatchBytes = size_t{8} << 20;
+    if (text.empty()) return;  // no document
     ++summary.documents;
     summary.bytes += static_cast<int64_t>(text.size());
     bytes_ += text.size();
@@ -114,7 +120,10 @@ class DocumentsEncoder {
     const auto start = std::chrono::steady_clock::now();
     parallel_for(static_cast<int64_t>(texts_.size()), threads_, [&](int worker, int64_t index) {
       const auto i = static_cast<size_t>(index);
-      encoders_[static_cast<size_t>(worker)].encode(texts_[i], ids[i], enclose_);
+      Encoder& encoder = encoders_[static_cast<size_t>(worker)];
+      if (!end_) return encoder.encode(texts_[i], ids[i], enclose_);
+      encoder.encode_document(texts_[i], ids[i]);
+      ids[i].push_back(*end_);
     });
     summary.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const std::vector<int32_t>& document : ids) {
@@ -128,8 +137,9 @@ class DocumentsEncoder {
   Summary summary;
 
  private:
-  std::ostream* out_;  // where the ids are printed; null if they are not
-  Template enclose_;
+  std::ostream* out_;           // where the ids are printed; null if they are not
+  Template enclose_;            // of texts
+  std::optional<int32_t> end_;  // of a document; nothing if they are texts
   int threads_;
   std::vector<Encoder> encoders_;
   std::vector<std::string> texts_;
@@ -139,8 +149,9 @@ class DocumentsEncoder {
 int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
   const Config& config = invocation.config;
   DocumentsEncoder encoder(invocation, tokenizer);
-  for_each_document(config.get_string("documents"), line_options(config),
-                    [&](std::string text, int64_t) { encoder.add(std::move(text)); });
+  const std::string& file = config.get_string("documents");
+  const int64_t skipped_lines =
+      for_each_document(file, line_options(config), [&](std::string text, int64_t) { encoder.add(std::move(text)); });
   encoder.encode();
   const Summary& summary = encoder.summary;
   if (config.get_bool("summary")) {
@@ -148,6 +159,9 @@ int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
                summary.documents, summary.bytes, summary.tokens, summary.seconds,
                static_cast<double>(summary.bytes) / 1e6 / std::max(summary.seconds, 1e-9));
   }
+  // Apart from the ids, and after them.
+  invocation.surroundings.out.flush();
+  if (skipped_lines > 0) fmt::print(stderr, "tethys: {}: {}\n", file, skipped_note(skipped_lines));
   return 0;
 }
 
@@ -158,8 +172,8 @@ int encode(Invocation& invocation) {
     return encode_documents(invocation, tokenizer);
   }
   const std::string& text = single_argument(invocation, kTokenizerEncodeCommand, "the text");
-  const auto enclose = invocation.config.get_bool("template") ? Template::Apply : Template::Leave;
-  fmt::print(invocation.surroundings.out, "{}\n", fmt::join(tokenizer.encode(text, enclose), " "));
+  const std::vector<int32_t> ids = tokenizer.encode(text, template_of(invocation.config));
+  fmt::print(invocation.surroundings.out, "{}\n", fmt::join(ids, " "));
   return 0;
 }
 
@@ -207,7 +221,7 @@ const Command kTokenizerEncodeCommand{
     "  tethys tokenizer encode --documents corpus.jsonl.gz --summary\n\n"
     "FILE is Hugging Face's tokenizer.json of any byte-level BPE, such as Llama 3's or Qwen3's. The ids of each "
     "document\n"
-    "are a line.\n",
+    "are a line, those that training sees: special tokens that it spells are only text, and its end is a token.\n",
     encode_options,
     encode,
 };

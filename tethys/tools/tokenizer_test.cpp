@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "data/index/token_index.h"
 #include "data/sources/compressed_testing.h"
 #include "tools/testing.h"
 
@@ -45,10 +46,27 @@ TEST_F(Tokenizers, EncodeWithTheTemplateOrWithout) {
 
 TEST_F(Tokenizers, EncodeEachDocumentOfAFile) {
   write("d.jsonl", "{\"text\": \"!\"}\n{\"text\": \"\\\"<|end_of_text|>\"}\n{\"text\": \"\"}\n");
-  EXPECT_EQ(run({"encode", "--documents", path("d.jsonl")}).output, "256 0\n256 1 256\n256\n");
-  EXPECT_EQ(run({"encode", "--documents", path("d.jsonl"), "--no-template", "--threads", "2"}).output, "0\n1 256\n\n");
+  EXPECT_EQ(run({"encode", "--documents", path("d.jsonl"), "--as_texts"}).output, "256 0\n256 1 256\n");
+  EXPECT_EQ(run({"encode", "--documents", path("d.jsonl"), "--as_texts", "--no-template"}).output, "0\n1 256\n");
+  EXPECT_EQ(run({"encode", "--documents", path("d.jsonl"), "--threads", "2"}).output,
+            "0 256\n1 27 91 68 77 67 62 78 69 62 83 68 87 83 91 29 256\n");
   EXPECT_THAT(run({"encode", "--documents", path("d.jsonl"), "--summary"}).output,
-              ContainsRegex("^documents 3  bytes 17  tokens 6  seconds [0-9.]+  MB/s [0-9.]+\n$"));
+              ContainsRegex("^documents 2  bytes 17  tokens 19  seconds [0-9.]+  MB/s [0-9.]+\n$"));
+}
+
+// What the index of the same file holds is what a run reads.
+TEST_F(Tokenizers, EncodeDocumentsToTheIdsThatTrainingSees) {
+  write("d.jsonl", "{\"text\": \"!<|end_of_text|>\"}\n{\"text\": \"\"}\nno line\n{\"text\": \"(\\u00e9)\"}\n");
+  const TokenIndex index = open_index(
+      Tokenizer::load(path("tokenizer.json")),
+      {.files = {path("d.jsonl")}, .lines = {.skip_bad_lines = true}, .folder = path("cache"), .validation_share = 0});
+  std::vector<uint32_t> ids(static_cast<size_t>(index.training.size()));
+  index.training.copy(0, ids);
+  std::string lines;
+  for (const uint32_t id : ids) lines += fmt::format("{}{}", id, id == 256 ? "\n" : " ");
+  ASSERT_EQ(index.training.documents(), 2);
+  EXPECT_EQ(run({"encode", "--documents", path("d.jsonl"), "--data.skip_bad_lines"}).output,
+            lines + "tethys: " + path("d.jsonl") + ": 1 bad line skipped\n");
 }
 
 TEST_F(Tokenizers, EncodeTheDocumentsThatTrainingReads) {
@@ -58,10 +76,11 @@ TEST_F(Tokenizers, EncodeTheDocumentsThatTrainingReads) {
   for (const char* name : {"d.jsonl.gz", "d.jsonl.zst"}) {
     const std::vector<std::string> encode = {"encode", "--documents", path(name), "--data.text_field", "body"};
     EXPECT_THAT(run(encode).output, HasSubstr("line 2 is no JSON object; expected an object with a text \"body\""));
-    EXPECT_EQ(run(encode + Flags{"--data.skip_bad_lines"}).output, "256 0\n256 1\n");
+    EXPECT_EQ(run(encode + Flags{"--data.skip_bad_lines"}).output,
+              "0 256\n1 256\ntethys: " + path(name) + ": 1 bad line skipped\n");
   }
   write_packed("d.txt.gz", "!\n\"");
-  EXPECT_EQ(run({"encode", "--documents", path("d.txt.gz")}).output, run({"encode", "!\n\""}).output);
+  EXPECT_EQ(run({"encode", "--documents", path("d.txt.gz"), "--as_texts"}).output, run({"encode", "!\n\""}).output);
 }
 
 // Of the bytes between the texts of lines none takes part in a merge.

@@ -44,10 +44,10 @@ TrainingData open_tokens(const Config& config) {
 Corpus corpus_of(const Config& config, const NamedSource& source, const std::string& cache_folder,
                  const Progress& progress) {
   const std::string& folder = config.get_string("data.cache_dir");
+  LineOptions lines = line_options(config);
+  lines.chats = config.get_bool("data.chats");
   return {.files = source.files,
-          .lines = {.text_field = config.get_string("data.text_field"),
-                    .skip_bad_lines = config.get_bool("data.skip_bad_lines"),
-                    .chats = config.get_bool("data.chats")},
+          .lines = lines,
           .folder = folder.empty() ? cache_folder : folder,
           .name = source.name,
           .validation_share = config.get_float("data.holdout"),
@@ -83,6 +83,10 @@ TrainingData opened(const Config& config, const Tokenizer& tokenizer, const std:
 }
 
 }  // namespace
+
+LineOptions line_options(const Config& config) {
+  return {.text_field = config.get_string("data.text_field"), .skip_bad_lines = config.get_bool("data.skip_bad_lines")};
+}
 
 Tokenizer load_tokenizer(const Config& config) {
   Tokenizer tokenizer = Tokenizer::load(config.get_string("data.tokenizer"));

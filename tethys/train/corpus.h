@@ -7,6 +7,7 @@
 #include "data/index/token_stream.h"
 #include "data/loader/batch.h"
 #include "data/progress.h"
+#include "data/sources/lines.h"
 
 namespace tethys {
 
@@ -29,6 +30,9 @@ struct TrainingData {
   int64_t files = 1;
   int64_t skipped_lines = 0;  // bad ones, of JSON lines and Parquet
 };
+
+// What data.text_field and data.skip_bad_lines say.
+LineOptions line_options(const Config& config);
 
 // As BatchMaker takes it.
 std::vector<WeightedStream> training_streams(const TrainingData& data);

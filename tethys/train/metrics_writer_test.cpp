@@ -17,12 +17,14 @@ TEST(MetricsWriter, ASampleIsATextOfTheEventFile) {
   const TemporaryFolder folder;
   MetricsWriter(folder / "metrics.jsonl", {.tensorboard = true, .first_step = 3})
       .add(SampleMetrics{.step = 3, .prompt = "a", .text = "b\nc\xff"});
+  std::vector<Path> event_files;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    if (entry.path().filename() == "metrics.jsonl") continue;
-    const std::string events = read_file(entry.path());
-    EXPECT_NE(events.find("\tab\n\tc\uFFFD"), std::string::npos);
-    EXPECT_NE(events.find("sample"), std::string::npos);
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) event_files.push_back(entry.path());
   }
+  ASSERT_EQ(event_files.size(), 1U);
+  const std::string events = read_file(event_files[0]);
+  EXPECT_NE(events.find("\tab\n\tc\uFFFD"), std::string::npos);
+  EXPECT_NE(events.find("sample"), std::string::npos);
   EXPECT_EQ(read_metrics(folder / "metrics.jsonl").samples.size(), 1U);
 }
 

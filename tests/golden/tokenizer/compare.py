@@ -182,7 +182,7 @@ class Ours:
 
     def _run(self, texts, *flags):
         self.documents.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-        command = [*self.command, "--documents", str(self.documents), *flags]
+        command = [*self.command, "--documents", str(self.documents), "--as_texts", *flags]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def encode(self, texts):
@@ -193,6 +193,7 @@ class Ours:
 
 
 def differences(name, texts, peer, ours):
+    texts = [text for text in texts if text]  # one of nothing is no document
     theirs = [encoding.ids for encoding in peer.encode_batch(texts)]
     mine = ours.encode(texts)
     assert len(mine) == len(theirs), (len(mine), len(theirs))

@@ -79,82 +79,79 @@ ChatEncoder::ChatEncoder(const Tokenizer& tokenizer)
       thinks_(tokenizer.special(kThought) && tokenizer.special(kThoughtEnd)),
       encoder_(tokenizer) {}
 
-void ChatEncoder::token(std::string_view special, bool is_learnt) {
+void ChatEncoder::token(std::string_view special, bool is_learnt, Output& out) const {
   if (special.empty()) return;
-  ids_->push_back(tokenizer_.special(special).value());
-  learnt_->push_back(is_learnt);
+  out.ids.push_back(tokenizer_.special(special).value());
+  out.learnt.push_back(is_learnt);
 }
 
-void ChatEncoder::text(std::string_view text, bool is_learnt) {
-  encoder_.encode_document(text, *ids_);
-  learnt_->resize(ids_->size(), is_learnt);
+void ChatEncoder::text(std::string_view text, bool is_learnt, Output& out) {
+  encoder_.encode_document(text, out.ids);
+  out.learnt.resize(out.ids.size(), is_learnt);
 }
 
 // `then` is what follows it, encoded together with it.
-void ChatEncoder::header(Role role, std::string_view then) {
-  token(format_.before_role, false);
+void ChatEncoder::header(Role role, std::string_view then, Output& out) {
+  token(format_.before_role, false, out);
   std::string rest(name_of(role));
   if (!format_.after_role.empty()) {
-    text(rest, false);
-    token(format_.after_role, false);
+    text(rest, false, out);
+    token(format_.after_role, false, out);
     rest.clear();
   }
-  text(rest.append(format_.header_end).append(then), false);
+  text(rest.append(format_.header_end).append(then), false, out);
 }
 
-void ChatEncoder::thought(std::string_view said, bool is_learnt) {
-  token(kThought, is_learnt);
-  text("\n" + std::string(said) + "\n", is_learnt);
-  token(kThoughtEnd, is_learnt);
-  text("\n\n", is_learnt);
+void ChatEncoder::thought(std::string_view said, bool is_learnt, Output& out) {
+  token(kThought, is_learnt, out);
+  text("\n" + std::string(said) + "\n", is_learnt, out);
+  token(kThoughtEnd, is_learnt, out);
+  text("\n\n", is_learnt, out);
 }
 
 // An answer is encoded apart from its header, as the model finds the header when it is to answer.
-void ChatEncoder::answer(const Message& message, bool is_after_the_last_question, bool is_last) {
+void ChatEncoder::answer(const Message& message, bool is_after_the_last_question, bool is_last, Output& out) {
   const std::string_view whole = format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text);
-  if (!thinks_) return text(whole, true);
+  if (!thinks_) return text(whole, true, out);
   const Answer parts = divide(whole);
   const bool has_thought = !parts.thought.empty();
   // Thoughts before the last question are forgotten; an answer without one has an empty one, which is not learnt.
-  if (!is_after_the_last_question || !(is_last || has_thought)) return text(parts.said, true);
-  thought(parts.thought, has_thought);
-  text(without_first_newlines(parts.said), true);
+  if (!is_after_the_last_question || !(is_last || has_thought)) return text(parts.said, true, out);
+  thought(parts.thought, has_thought, out);
+  text(without_first_newlines(parts.said), true, out);
 }
 
-void ChatEncoder::turns(const Conversation& conversation) {
+void ChatEncoder::turns(const Conversation& conversation, Output& out) {
   size_t last_question = conversation.size();  // none
   for (size_t i = 0; i < conversation.size(); ++i) {
     if (conversation[i].role == Role::User) last_question = i;
   }
-  token(format_.begin, false);
+  token(format_.begin, false, out);
   for (size_t i = 0; i < conversation.size(); ++i) {
     const Message& message = conversation[i];
     const bool is_answer = message.role == Role::Assistant;
     if (is_answer) {
-      header(message.role, "");
-      answer(message, i > last_question, i + 1 == conversation.size());
+      header(message.role, "", out);
+      answer(message, i > last_question, i + 1 == conversation.size(), out);
     } else {
-      header(message.role, format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text));
+      header(message.role, format_.trims ? stripped(message.text, kWhiteSpace) : std::string_view(message.text), out);
     }
-    token(format_.end_of_turn, is_answer);
-    text(format_.after_turn, false);
+    token(format_.end_of_turn, is_answer, out);
+    text(format_.after_turn, false, out);
   }
 }
 
 void ChatEncoder::encode(const Conversation& conversation, std::vector<int32_t>& ids, std::vector<bool>& learnt) {
-  ids_ = &ids;
-  learnt_ = &learnt;
-  turns(conversation);
+  Output out{ids, learnt};
+  turns(conversation, out);
 }
 
 void ChatEncoder::encode_question(const Conversation& conversation, Thinking thinking, std::vector<int32_t>& ids) {
   std::vector<bool> learnt(ids.size());
-  ids_ = &ids;
-  learnt_ = &learnt;
-  turns(conversation);
-  header(Role::Assistant, "");
-  if (thinks_ && thinking == Thinking::Skip) thought("", false);
-  learnt_ = nullptr;
+  Output out{ids, learnt};
+  turns(conversation, out);
+  header(Role::Assistant, "", out);
+  if (thinks_ && thinking == Thinking::Skip) thought("", false, out);
 }
 
 int32_t ChatEncoder::end_of_turn() const { return tokenizer_.special(format_.end_of_turn).value(); }

@@ -40,20 +40,24 @@ class ChatEncoder {
   int32_t end_of_turn() const;
 
  private:
-  // Appends, learnt or not.
-  void token(std::string_view special, bool is_learnt);
-  void text(std::string_view text, bool is_learnt);
-  void header(Role role, std::string_view then);
-  void thought(std::string_view text, bool is_learnt);
-  void answer(const Message& message, bool is_after_the_last_question, bool is_last);
-  void turns(const Conversation& conversation);
+  // The caller's, a flag for each id.
+  struct Output {
+    std::vector<int32_t>& ids;
+    std::vector<bool>& learnt;
+  };
+
+  // Append, learnt or not.
+  void token(std::string_view special, bool is_learnt, Output& out) const;
+  void text(std::string_view text, bool is_learnt, Output& out);
+  void header(Role role, std::string_view then, Output& out);
+  void thought(std::string_view text, bool is_learnt, Output& out);
+  void answer(const Message& message, bool is_after_the_last_question, bool is_last, Output& out);
+  void turns(const Conversation& conversation, Output& out);
 
   const Tokenizer& tokenizer_;
   const ChatFormat& format_;
   bool thinks_;
   Encoder encoder_;
-  std::vector<int32_t>* ids_ = nullptr;  // of the conversation in work
-  std::vector<bool>* learnt_ = nullptr;
 };
 
 }  // namespace tethys

@@ -6,13 +6,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "data/progress.h"
 #include "data/sources/lines.h"
 
 namespace tethys {
@@ -29,21 +25,5 @@ int64_t for_each_document(const std::string& path, const LineOptions& options, c
 
 // A file that is one document.
 std::string read_document(const std::string& path);
-
-// Tells of the files' bytes that all threads have read together, a hundredth at a time.
-class BytesRead {
- public:
-  BytesRead(const std::vector<std::string>& files, std::string_view stage, const Progress& progress);
-  void add(int64_t bytes);
-  void finish() { tell(total_); }
-
- private:
-  void tell(int64_t done);
-
-  std::string stage_;
-  const Progress& progress_;
-  std::mutex mutex_;
-  int64_t total_ = 0, done_ = 0, told_ = 0;
-};
 
 }  // namespace tethys

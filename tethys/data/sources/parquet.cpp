@@ -1,7 +1,9 @@
 #include "data/sources/parquet.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
+#include <string_view>
 #include <system_error>
 
 #include "base/error.h"
@@ -11,20 +13,30 @@
 namespace tethys {
 namespace {
 
+struct Loaded {
+  const ParquetComponent* component = nullptr;
+  std::string reason;  // why there is none
+};
+
+// Never unloaded: Arrow keeps threads and tables of its own.
+Loaded load() {
+  const Path file = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tethys_parquet.so";
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return {nullptr, fmt::format("the reader of Parquet is not there: run `make parquet` ({})", dlerror())};
+  }
+  const auto* interface = static_cast<const char*>(dlsym(library, "tethys_parquet_interface"));
+  const auto* component = static_cast<const ParquetComponent*>(dlsym(library, "tethys_parquet"));
+  if (interface == nullptr || component == nullptr || std::string_view(interface) != TETHYS_PARQUET_INTERFACE) {
+    return {nullptr, fmt::format("the reader of Parquet, {}, is of another build: run `make parquet`", file.string())};
+  }
+  return {component, ""};
+}
+
 const ParquetComponent& component() {
-  static const ParquetComponent* found = nullptr;
-  static std::string reason;
-  [[maybe_unused]] static const bool looked = [] {
-    const Path file = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tethys_parquet.so";
-    // Never unloaded: Arrow keeps threads and tables of its own.
-    if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); library != nullptr) {
-      found = static_cast<const ParquetComponent*>(dlsym(library, "tethys_parquet"));
-    }
-    if (found == nullptr) reason = dlerror();
-    return true;
-  }();
-  if (found == nullptr) user_error("the reader of Parquet is not there: run `make parquet` ({})", reason);
-  return *found;
+  static const Loaded loaded = load();
+  if (loaded.component == nullptr) user_error("{}", loaded.reason);
+  return *loaded.component;
 }
 
 template <typename Read>

@@ -21,7 +21,8 @@ std::unique_ptr<LineSource> open_parquet(const std::string& path, const LineOpti
 // What the component reads with: "Arrow 26.0.1". UserError if it is not there.
 std::string parquet_component();
 
-// What the component defines, as `tethys_parquet`.
+// What the component defines, as `tethys_parquet`, where its `tethys_parquet_interface` is the text that
+// TETHYS_PARQUET_INTERFACE is here: cmake makes it of the headers that both sides must have compiled alike.
 struct ParquetComponent {
   const char* reads_with;
   // Throws a std::system_error where the system refuses to read the file, and so do the rows.

@@ -21,7 +21,7 @@ using testing::ElementsAre;
 const std::string kGolden = TETHYS_SOURCE_DIR "/tests/golden/tokenizer/";
 
 const Tokenizer& tokenizer() {
-  static const Tokenizer shared(train_bpe({kGolden + "corpus.txt"}, {.vocab_size = 600}));
+  static const Tokenizer shared(train_bpe({kGolden + "corpus.txt"}, {.vocab_size = 600}).bpe);
   return shared;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <unordered_set>
@@ -178,49 +179,36 @@ void check(const BpeTraining& options) {
 
 }  // namespace
 
-WordCounts count_words(const std::vector<std::string>& files, const BpeTraining& options, int64_t* skipped_lines) {
-  constexpr size_t kBatchBytes = size_t{8} << 20;
+CountedWords count_words(const std::vector<std::string>& files, const BpeTraining& options) {
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   using Counter = std::unordered_map<std::string, int64_t, TextHash, std::equal_to<>>;
   std::vector<Counter> counters(static_cast<size_t>(thread_count(options.threads)));
-  std::vector<std::string> batch;
-  size_t bytes = 0;
-  const auto count_batch = [&] {
-    parallel_for(static_cast<int64_t>(batch.size()), options.threads, [&](int worker, int64_t index) {
-      Counter& counter = counters[static_cast<size_t>(worker)];
-      ascii_classes().for_each(batch[static_cast<size_t>(index)], [&](std::string_view word) {
-        auto found = counter.find(word);
-        if (found != counter.end()) {
-          ++found->second;
-        } else {
-          counter.emplace(word, 1);
-        }
-      });
-    });
-    batch.clear();
-    bytes = 0;
-  };
-  const auto add = [&](std::string text, int64_t) {
-    bytes += text.size();
-    batch.push_back(std::move(text));
-    if (bytes >= kBatchBytes) count_batch();
-  };
+  std::vector<int64_t> skipped(files.size());
   BytesRead read(files, "counting words", options.progress);
-  int64_t skipped = 0;
-  for (const std::string& file : files) {
-    skipped += for_each_document(file, options.lines, add, [&](int64_t count) { read.add(count); });
-  }
-  count_batch();
+  parallel_for(static_cast<int64_t>(files.size()), options.threads, [&](int worker, int64_t index) {
+    Counter& counter = counters[static_cast<size_t>(worker)];
+    const auto count = [&](std::string_view word) {
+      auto found = counter.find(word);
+      if (found != counter.end()) {
+        ++found->second;
+      } else {
+        counter.emplace(word, 1);
+      }
+    };
+    const auto file = static_cast<size_t>(index);
+    skipped[file] = for_each_document(
+        files[file], options.lines, [&](const std::string& text, int64_t) { ascii_classes().for_each(text, count); },
+        [&](int64_t bytes) { read.add(bytes); });
+  });
   read.finish();
-  if (skipped_lines != nullptr) *skipped_lines = skipped;
-  WordCounts words;
+  CountedWords all{{}, std::accumulate(skipped.begin(), skipped.end(), int64_t{0})};
   for (const Counter& counter : counters) {
-    for (const auto& [word, count] : counter) words[word] += count;
+    for (const auto& [word, count] : counter) all.words[word] += count;
   }
-  return words;
+  return all;
 }
 
 Bpe learn_merges(const WordCounts& words, const BpeTraining& options) {
@@ -228,14 +216,14 @@ Bpe learn_merges(const WordCounts& words, const BpeTraining& options) {
   return Learner(words, options).learn();
 }
 
-Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options, int64_t* skipped_lines) {
+TrainedBpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options) {
   check(options);
-  WordCounts words = count_words(files, options, skipped_lines);
-  if (words.empty()) {
+  const CountedWords counted_words = count_words(files, options);
+  if (counted_words.words.empty()) {
     user_error("there is no text to learn a vocabulary from: {} without any",
                counted(static_cast<int64_t>(files.size()), "file"));
   }
-  return learn_merges(words, options);
+  return {learn_merges(counted_words.words, options), counted_words.skipped_lines};
 }
 
 }  // namespace tethys

@@ -2,7 +2,7 @@
 // symbols within words is merged, again and again (Sennrich et al. 2016). The result depends on the files and the
 // options alone: ties go to the pair with the lower ids, as in Hugging Face's trainer, with which it agrees.
 //
-//   Tokenizer tokenizer(train_bpe(find_text_files({"corpus/**/*.txt"}), {.vocab_size = 2048}));
+//   Tokenizer tokenizer(train_bpe(find_text_files({"corpus/**/*.txt"}), {.vocab_size = 2048}).bpe);
 //   tokenizer.save("tokenizer.json");
 #pragma once
 
@@ -30,13 +30,22 @@ struct BpeTraining {
 // How often each piece that the splitter makes occurs.
 using WordCounts = std::unordered_map<std::string, int64_t>;
 
-// UserError if a file cannot be read, a line is bad, there is no text in any, or the vocabulary is too small for the
-// bytes. `skipped_lines` is given how many bad lines were skipped.
-Bpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options, int64_t* skipped_lines = nullptr);
+struct CountedWords {
+  WordCounts words;
+  int64_t skipped_lines = 0;  // bad ones
+};
 
-// Of the documents of all files (data/sources/documents.h).
-WordCounts count_words(const std::vector<std::string>& files, const BpeTraining& options,
-                       int64_t* skipped_lines = nullptr);
+struct TrainedBpe {
+  Bpe bpe;
+  int64_t skipped_lines = 0;  // bad ones
+};
+
+// UserError if a file cannot be read, a line is bad, there is no text in any, or the vocabulary is too small for the
+// bytes.
+TrainedBpe train_bpe(const std::vector<std::string>& files, const BpeTraining& options);
+
+// Of the documents of all files (data/sources/documents.h), several files at a time.
+CountedWords count_words(const std::vector<std::string>& files, const BpeTraining& options);
 
 // The second half: from counts to merges.
 Bpe learn_merges(const WordCounts& words, const BpeTraining& options);

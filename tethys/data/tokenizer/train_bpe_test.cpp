@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
+#include "data/sources/compressed_testing.h"
 #include "data/tokenizer/byte_level.h"
 
 namespace tethys {
@@ -80,19 +81,24 @@ TEST(TrainBpe, IsTheSameWithAnyNumberOfThreads) {
   for (int i = 0; i < 20; ++i) {
     files.push_back(folder / fmt::format("{}.txt", i));
     write_file(files.back(), fmt::format("the {} boats of harbour {} and the {} nets\n", i, i % 7, i % 3));
+    files.push_back(folder / fmt::format("{}.jsonl.gz", i));
+    write_file(files.back(), gzipped(fmt::format("{{\"text\": \"a boat of pier {}\"}}\nno line\n", i % 5)));
   }
-  Bpe one = train_bpe(files, {.vocab_size = 300, .threads = 1});
-  Bpe four = train_bpe(files, {.vocab_size = 300, .threads = 4});
-  EXPECT_EQ(one.tokens, four.tokens);
-  EXPECT_EQ(one.merges, four.merges);
+  const auto trained = [&](int threads) {
+    return train_bpe(files, {.vocab_size = 300, .lines = {.skip_bad_lines = true}, .threads = threads});
+  };
+  const TrainedBpe one = trained(1), four = trained(4);
+  EXPECT_EQ(one.bpe.tokens, four.bpe.tokens);
+  EXPECT_EQ(one.bpe.merges, four.bpe.merges);
+  EXPECT_EQ(one.skipped_lines, 20);
+  EXPECT_EQ(four.skipped_lines, 20);
 }
 
 TEST(TrainBpe, CountsTheWordsOfAllFiles) {
   TemporaryFolder folder;
   write_file(folder / "a", "to be or");
   write_file(folder / "b", "to be");
-  WordCounts counts = count_words({folder / "a", folder / "b"}, {});
-  EXPECT_EQ(counts, (WordCounts{{"to", 2}, {" be", 2}, {" or", 1}}));
+  EXPECT_EQ(count_words({folder / "a", folder / "b"}, {}).words, (WordCounts{{"to", 2}, {" be", 2}, {" or", 1}}));
 }
 
 TEST(TrainBpe, RefusesFilesWithoutText) {
