@@ -148,26 +148,49 @@ void sync_directory(const Path& path) {
   if (disk::flush_folder(folder.get(), path) != 0 && errno != EINVAL) fail("flush the folder", path);
 }
 
+Path followed(const Path& path) {
+  constexpr int kMostLinks = 40;  // as many as the system follows
+  Path real = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(real, error); ++links) {
+    if (links == kMostLinks) user_error("cannot write {}: its links lead in a circle", path.string());
+    const Path target = std::filesystem::read_symlink(real, error);
+    if (error) user_error("cannot write {}: {}", path.string(), error.message());
+    real = real.parent_path() / target;  // an absolute target is taken alone
+  }
+  return real;
+}
+
+void require_writable(const Path& path) { AtomicFile file(path); }
+
 namespace {
 
-// A link is written through. A device or a pipe must not become a file, which root could make of it.
+// A device or a pipe must not become a file, which root could make of it.
 Path written_path(const Path& path) {
+  const Path real = followed(path);
   std::error_code ignored;
-  Path real = std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path, ignored) : path;
   const auto type = std::filesystem::status(real, ignored).type();
   using enum std::filesystem::file_type;
+  if (type == directory) throw_file_error("cannot write " + path.string(), EISDIR);
   if (type == character || type == block || type == fifo || type == socket) {
     user_error("cannot write {}: it is no regular file; name another", path.string());
   }
-  return real.empty() ? path : real;
+  return real;
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(Path path)
-    : path_(written_path(path)),
-      temporary_(temporary_name(path_)),
-      file_(create_file(temporary_, O_WRONLY | O_TRUNC)) {}
+AtomicFile::AtomicFile(Path path) : given_(std::move(path)), path_(written_path(given_)), file_(create()) {}
+
+Descriptor AtomicFile::create() {
+  remove_abandoned_of(path_);
+  while (true) {
+    temporary_ = temporary_name(path_);
+    Descriptor file(disk::create(temporary_, O_WRONLY | O_TRUNC));
+    if (file.get() < 0) fail("write", given_);
+    if (claim_temporary(file.get(), temporary_)) return file;
+  }
+}
 
 AtomicFile::~AtomicFile() {
   if (file_.get() >= 0) disk::remove_file(temporary_);
@@ -177,7 +200,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   constexpr size_t kBegin = size_t{8} << 20;
   while (!bytes.empty()) {
     const std::span<const std::byte> piece = bytes.first(std::min(bytes.size(), kBegin));
-    write_all(file_.get(), piece, path_);
+    write_all(file_.get(), piece, given_);
     written_ += static_cast<int64_t>(piece.size());
     bytes = bytes.subspan(piece.size());
     // The disk begins now, so that the flush at the end finds little left to do. A hint: whether it works is not asked.
@@ -188,8 +211,8 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::commit() {
-  if (disk::flush(file_.get(), path_) != 0) fail("flush", path_);
-  if (disk::rename(temporary_, path_) != 0) fail("write", path_);
+  if (disk::flush(file_.get(), path_) != 0) fail("flush", given_);
+  if (disk::rename(temporary_, path_) != 0) fail("write", given_);
   file_.close();
   sync_directory(folder_of(path_));
 }

@@ -29,6 +29,12 @@ std::string read_file(const Path& path);
 // Replaces the file as a whole.
 void write_file(const Path& path, std::string_view content);
 
+// Where a write to a path goes: a link is followed, also to what is not there yet. UserError if links lead in a circle.
+Path followed(const Path& path);
+
+// Throws what write_file would before it writes. For what is written at the end of long work.
+void require_writable(const Path& path);
+
 // With all parents; a folder that is there already is fine.
 void make_directories(const Path& path);
 
@@ -57,7 +63,7 @@ class Descriptor {
 };
 
 // Written piece by piece under a temporary name next to its own, which it takes in commit(). Without a commit nothing
-// appears. One thread at a time.
+// appears. One thread at a time. A link is written through; what is no regular file is refused.
 class AtomicFile {
  public:
   explicit AtomicFile(Path path);
@@ -69,7 +75,10 @@ class AtomicFile {
   void commit();
 
  private:
-  Path path_;
+  Descriptor create();
+
+  Path given_;
+  Path path_;  // with links followed
   Path temporary_;
   Descriptor file_;
   int64_t written_ = 0, begun_ = 0;  // bytes, and those of them that the disk was asked to take

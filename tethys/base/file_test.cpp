@@ -190,5 +190,44 @@ TEST(WriteFile, GoesThroughALinkAndLeavesADeviceOrPipeAlone) {
   EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
 }
 
+TEST(WriteFile, MakesWhatADanglingLinkPointsTo) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "inside");
+  std::filesystem::create_symlink("inside/second", folder / "first");
+  std::filesystem::create_symlink(folder / "file", folder / "inside/second");
+  write_file(folder / "first", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "inside/second"));
+  EXPECT_EQ(read_file(folder / "file"), "new");
+}
+
+TEST(WriteFile, RefusesLinksThatLeadInACircle) {
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
+  EXPECT_THAT(error_of([&] { write_file(folder / "a", "x"); }), AllOf(HasSubstr("/a: "), HasSubstr("circle")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "a"));
+}
+
+TEST(WriteFile, NamesWhatWasGivenAndNoOtherNameInErrors) {
+  TemporaryFolder folder;
+  std::filesystem::create_symlink("none/real", folder / "link");
+  for (const Path& path : {folder / "none/file", folder / "link"}) {
+    for (const auto& action :
+         {std::function([&] { write_file(path, "x"); }), std::function([&] { require_writable(path); })}) {
+      EXPECT_EQ(error_of(action), "cannot write " + path.string() + ": No such file or directory");
+    }
+  }
+}
+
+TEST(RequireWritable, LeavesEverythingAsItIs) {
+  TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  require_writable(folder / "a");
+  require_writable(folder / "b");
+  EXPECT_EQ(read_file(folder / "a"), "old");
+  EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("a"));
+}
+
 }  // namespace
 }  // namespace tethys

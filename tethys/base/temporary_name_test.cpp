@@ -1,13 +1,18 @@
 #include "base/temporary_name.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <iterator>
 
 #include "base/temporary_folder.h"
 
 namespace tethys {
 namespace {
+
+int64_t count_in(const Path& folder) { return std::distance(std::filesystem::directory_iterator(folder), {}); }
 
 TEST(TemporaryName, IsBesideTheFileAndTellsItsTarget) {
   const Path first = temporary_name("run/config.toml"), second = temporary_name("run/config.toml");
@@ -36,6 +41,33 @@ TEST(TemporaryName, OfAFileThatIsAbandonedIsRemovedAndOfOneThatIsWrittenIsNot) {
   EXPECT_TRUE(std::filesystem::exists(fresh));
   EXPECT_TRUE(std::filesystem::exists(other));
   remove_abandoned(folder / "missing", ".idx");
+}
+
+TEST(TemporaryName, OfAFileThatAKilledProcessWroteIsRemovedWhenItIsWrittenAgain) {
+  TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(folder / "a.html");
+    ::_exit(0);  // nothing is removed, as after a kill
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ASSERT_EQ(count_in(folder.path()), 1);
+  {
+    AtomicFile written(folder / "a.html");
+    EXPECT_EQ(count_in(folder.path()), 1);
+    write_file(folder / "a.html", "second");  // the first is still being written
+    EXPECT_EQ(count_in(folder.path()), 2);
+    written.commit();
+  }
+  EXPECT_EQ(count_in(folder.path()), 1);
+}
+
+TEST(TemporaryName, OfOtherFilesIsLeftAlone) {
+  TemporaryFolder folder;
+  write_file(temporary_name(folder / "b.html"), "half");
+  remove_abandoned_of(folder / "a.html");
+  EXPECT_EQ(count_in(folder.path()), 1);
+  remove_abandoned_of(folder / "missing/a.html");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/atomic_folder.h"
 #include "base/error.h"
 #include "base/glob.h"
 #include "checkpoint/convert.h"
@@ -88,57 +89,15 @@ void read_in(DType dtype, Checkpoint& checkpoint, const std::string& name, std::
   }
 }
 
-// A folder that is made beside its place and takes it when all of it is there.
-class NewFolder {
- public:
-  explicit NewFolder(const Path& path) : path_(normal(path)) {
-    std::error_code ignored;
-    if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_empty(path_, ignored)) {
-      user_error("{} is there already and not an empty folder; give another one by --output", path.string());
-    }
-    partial_ = path_.parent_path() / fmt::format(".{}.partial", path_.filename().string());
-    remove_path(partial_);
-    make_directories(partial_);
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-  ~NewFolder() {
-    if (done_) return;
-    try {
-      remove_path(partial_);
-    } catch (const Error&) {  // what went wrong before is what must be known
-    }
-  }
-
-  // Where it will be, absolute.
-  const Path& path() const { return path_; }
-  Path operator/(const char* name) const { return partial_ / name; }
-  const Path& now() const { return partial_; }
-
-  void commit() {
-    rename_path(partial_, path_);
-    done_ = true;
-  }
-
- private:
-  static Path normal(const Path& path) {
-    const Path whole = std::filesystem::absolute(path).lexically_normal();
-    return whole.has_filename() ? whole : whole.parent_path();
-  }
-
-  Path path_, partial_;
-  bool done_ = false;
-};
-
 void copy_whole(const Path& from, const Path& to) { write_file(to, read_file(from)); }
 
-void copy_beside(const Path& from, const NewFolder& to) {
+void copy_beside(const Path& from, const AtomicFolder& to) {
   for (const char* name : kBeside) {
     if (is_file(from / name)) copy_whole(from / name, to / name);
   }
 }
 
-void write_tokenizer(const Config& config, const Tokenizer& tokenizer, const NewFolder& folder) {
+void write_tokenizer(const Config& config, const Tokenizer& tokenizer, const AtomicFolder& folder) {
   const Path from = config.get_string("data.tokenizer");
   copy_whole(from, folder / kTokenizer);
   copy_beside(from.parent_path(), folder);
@@ -216,7 +175,7 @@ void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Pat
                          read_in(dtype, checkpoint, name, out);
                        }});
   }
-  NewFolder folder(output);
+  AtomicFolder folder(output);
   write_hugging_face(folder.now(), sources, options.max_shard_size);
   if (tokenizer) write_tokenizer(config, *tokenizer, folder);
   write_file(folder / "config.json", hugging_face_config(config, dtype, tokenizer ? &*tokenizer : nullptr));
@@ -227,7 +186,7 @@ void import_hugging_face(const Path& from, Config& config, const Path& output, s
   load_hugging_face_config(config, from);
   check_config(config);
   Checkpoint weights = open_hugging_face(from, config);
-  NewFolder folder(output);
+  AtomicFolder folder(output);
   std::vector<PieceSource> pieces;
   for (const auto& [name, tensor] : weights.manifest().tensors) {
     const TensorType type = tensor.type.with_dtype(dtype.value_or(tensor.type.dtype));
