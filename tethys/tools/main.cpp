@@ -9,6 +9,7 @@
 
 #include "tools/commands.h"
 #include "tools/exit_status.h"
+#include "tools/standard_error.h"
 
 namespace tethys {
 namespace {
@@ -47,6 +48,7 @@ std::optional<int> terminal_width() {
 }
 
 int run(int argc, char** argv) {
+  hold_standard_descriptors();
   try {
     ::setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);  // plugins read it when they are loaded
     const char* flags = std::getenv("XLA_FLAGS");
@@ -60,7 +62,7 @@ int run(int argc, char** argv) {
     return run_program(kCommands, {argv + 1, argv + argc}, surroundings);
   } catch (const std::exception& error) {
     std::cout.flush();
-    fmt::print(stderr, "tethys: {}\n", message_of(error));
+    tell("tethys: " + message_of(error));
     return exit_status_of(error);
   }
 }

@@ -60,6 +60,29 @@ TEST(Program, AResultThatCannotBePrintedIsAFailure) {
   }
 }
 
+TEST(Program, WhatCannotBeToldToStandardErrorLeavesTheExitStatus) {
+  TemporaryFolder folder;
+  const std::string out = (folder / "out").string();
+  for (const std::string redirection : {"2> /dev/full", "2>&-", "2>&1 > /dev/full | true"}) {
+    const std::string call = "set -o pipefail; " TETHYS_PROGRAM " config llama3_8c 0<&- > " + out + " " + redirection;
+    const int status = std::system(("bash -c '" + call + "'").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2) << redirection;
+  }
+}
+
+TEST(Program, NoFileGetsTheNumberOfAClosedStandardError) {
+  TemporaryFolder folder;
+  const std::string text = (folder / "a.txt").string(), tokenizer = (folder / "tokenizer.json").string();
+  write_file(text, "some text, some more text, and some text again");
+  write_file(folder / "lines.jsonl", "{\"text\":\"some text\"}\nbad\n");
+  expect_done(run_tethys({"tokenizer", "train", text, "--vocab_size", "260", "--output", tokenizer}));
+  const std::string call = TETHYS_PROGRAM " tokenizer encode --data.skip_bad_lines --documents " +
+                           (folder / "lines.jsonl").string() + " --tokenizer " + tokenizer;
+  EXPECT_EQ(WEXITSTATUS(std::system((call + " 2>&- > " + (folder / "ids").string()).c_str())), 0);
+  EXPECT_EQ(read_file(folder / "lines.jsonl"), "{\"text\":\"some text\"}\nbad\n");
+  EXPECT_EQ(WEXITSTATUS(std::system((call + " >&- 2> " + (folder / "errors").string()).c_str())), 1);
+}
+
 TEST(ConfigCommand, ShowsEachValueWithItsOrigin) {
   const Ended ended = run_tethys({"config", "llama3_8b", "--training.steps=7"});
   EXPECT_EQ(ended.status, 0);

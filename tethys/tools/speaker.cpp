@@ -9,6 +9,7 @@
 #include "data/tokenizer/text_stream.h"
 #include "tools/command.h"
 #include "tools/locations.h"
+#include "tools/standard_error.h"
 #include "train/fit.h"
 #include "train/stop_texts.h"
 
@@ -93,7 +94,7 @@ void Speaker::print_speed() const {
     text += fmt::format("; decode: {} in {:.2f} s, {:.1f} tokens/s", counted(speed_.tokens, "token"),
                         speed_.decode_seconds, speed_.tokens / speed_.decode_seconds);
   }
-  fmt::print(stderr, "{}\n", text);
+  tell(text);
 }
 
 }  // namespace tethys

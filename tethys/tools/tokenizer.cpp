@@ -18,6 +18,7 @@
 #include "data/tokenizer/train_bpe.h"
 #include "tools/commands.h"
 #include "tools/screen.h"
+#include "tools/standard_error.h"
 #include "train/corpus.h"
 
 namespace tethys {
@@ -161,7 +162,7 @@ int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
   }
   // Apart from the ids, and after them.
   invocation.surroundings.out.flush();
-  if (skipped_lines > 0) fmt::print(stderr, "tethys: {}: {}\n", file, skipped_note(skipped_lines));
+  if (skipped_lines > 0) tell(fmt::format("tethys: {}: {}", file, skipped_note(skipped_lines)));
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "tools/locations.h"
 #include "tools/plot/loss_chart.h"
 #include "tools/screen.h"
+#include "tools/standard_error.h"
 #include "tools/stop_signals.h"
 #include "tools/xla_flags.h"
 #include "train/hugging_face_config.h"
@@ -32,7 +33,7 @@ std::vector<Option> options() {
 }
 
 [[noreturn]] void end_stuck(const Watchdog::Stuck& stuck) {
-  fmt::print(stderr, "tethys: {}: the device is stuck\n", to_string(stuck));
+  tell(fmt::format("tethys: {}: the device is stuck", to_string(stuck)));
   ::_exit(kStuck);
 }
 
