@@ -33,7 +33,9 @@ function(tethys_parquet_component name)
   target_link_options(tethys_parquet PRIVATE LINKER:--no-undefined)
   file(RELATIVE_PATH from_build ${CMAKE_BINARY_DIR} ${arrow})  # so that a tree may be moved
   set_target_properties(tethys_parquet PROPERTIES PREFIX "" BUILD_RPATH "$ORIGIN/${from_build}"
-    CXX_VISIBILITY_PRESET hidden)
+    CXX_VISIBILITY_PRESET hidden LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/seal.py)
+  add_custom_command(TARGET tethys_parquet POST_BUILD
+    COMMAND python3 ${CMAKE_SOURCE_DIR}/cmake/seal.py $<TARGET_FILE:tethys_parquet>)
   foreach(program ${ARG_PROGRAMS})
     add_dependencies(${program} tethys_parquet)
   endforeach()

@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/library_file.h"
 #include "pjrt/call.h"
-#include "pjrt/library_file.h"
 #include "pjrt/named_value_c.h"
 
 namespace tethys::pjrt {

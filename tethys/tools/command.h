@@ -5,6 +5,7 @@
 //   run_program({&kConfigCommand}, {"config", "llama3_8b"}, surroundings);
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -19,12 +20,13 @@ namespace tethys {
 // What a command may know of the process it runs in: only main.cpp asks the system for it.
 struct Surroundings {
   Path executable;
-  Path cache_folder;         // where what can be made again is kept
-  std::string xla_flags;     // what XLA reads of the environment
-  std::istream& in;          // standard input
-  bool is_typed;             // it is a terminal
-  std::ostream& out;         // standard output
-  std::optional<int> width;  // of the terminal that it is; nothing if it is none
+  Path cache_folder;                     // where what can be made again is kept
+  std::string xla_flags;                 // what XLA reads of the environment
+  std::istream& in;                      // standard input
+  bool is_typed;                         // it is a terminal
+  std::ostream& out;                     // standard output
+  std::optional<int> width;              // of the terminal that it is; nothing if it is none
+  std::function<bool()> reader_is_gone;  // whether it is a pipe that nobody reads any more
 };
 
 struct Command;

@@ -116,7 +116,7 @@ int run(Invocation& invocation) {
   {
     Screen screen(surroundings.out, surroundings.width);
     data = open_training_data(
-        config, (surroundings.cache_folder / "index").string(),
+        config, data_places(surroundings),
         [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); });
   }
   fmt::print(surroundings.out, "{}{}", source_of(data), epochs_of(config, data));

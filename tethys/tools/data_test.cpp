@@ -50,8 +50,9 @@ class ParquetWithoutItsReader : public DataCommand {
   // What a shared library made of this source is to the program, as its reader.
   void component(const std::string& source) const {
     write("component.cpp", source);
-    const std::string command =
-        fmt::format("c++ -shared -fPIC -o {0}/tethys_parquet.so {0}/component.cpp", folder_.path().string());
+    const std::string command = fmt::format(
+        "c++ -shared -fPIC -o {0}/tethys_parquet.so {0}/component.cpp && {1}/cmake/seal.py {0}/tethys_parquet.so",
+        folder_.path().string(), TETHYS_SOURCE_DIR);
     ASSERT_EQ(std::system(command.c_str()), 0);
   }
   std::string error() const {
@@ -78,6 +79,17 @@ TEST_F(ParquetWithoutItsReader, RefusesThatOfAnotherBuild) {
   EXPECT_THAT(error(), HasSubstr(another));
   component(reader + "extern \"C\" { char tethys_parquet_interface[] = \"0123\"; }\n");
   EXPECT_THAT(error(), HasSubstr(another));
+}
+
+TEST_F(ParquetWithoutItsReader, RefusesADamagedOneBeforeItIsLoaded) {
+  component("[[gnu::constructor]] static void crash() { __builtin_trap(); }\n");
+  std::string library = read_file(folder_ / "tethys_parquet.so");
+  library[library.size() / 2] ^= 1;
+  for (const std::string& damaged : {library, library.substr(0, 3000), std::string()}) {
+    write("tethys_parquet.so", damaged);
+    EXPECT_THAT(error(),
+                AllOf(HasSubstr("tethys_parquet.so, is damaged: run `make parquet`"), Not(HasSubstr("there"))));
+  }
 }
 
 TEST_F(DataCommand, CountsTheDocumentsOfJsonLines) {

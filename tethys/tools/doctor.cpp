@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/doctor/checks.h"
 #include "tools/exit_status.h"
+#include "tools/locations.h"
 
 namespace tethys {
 namespace {
@@ -42,7 +43,7 @@ int run(Invocation& invocation) {
   show(check_memory());
   show(check_cache(surroundings.cache_folder));
   show(check_disk(std::filesystem::current_path()));
-  show(check_parquet());
+  show(check_parquet(data_places(surroundings).parquet_reader));
   for (const Finding& finding : plugins) show(finding);
   if (plugin.empty()) {
     show({Finding::State::Note, "tpu", "for a TPU: `pip install libtpu`, then tethys doctor --plugin …/libtpu.so", ""});

@@ -76,7 +76,7 @@ Text open_text(Config& config, const Surroundings& surroundings, const Progress&
   const bool whole = other_tokens || (other_text && !is_flag(config, "data.holdout"));
   if (whole) config.set("data.holdout", 0.0, here);
   config.set("validation.enable", false, here);
-  const TrainingData data = open_training_data(config, (surroundings.cache_folder / "index").string(), progress);
+  const TrainingData data = open_training_data(config, data_places(surroundings), progress);
   if (!whole && data.validation.size() == 0) {
     user_error("nothing is held out of {}: {}", config.cite("data.text"), config.cite("data.holdout"));
   }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "config/config.h"
+#include "data/sources/parquet.h"
 #include "tools/command.h"
 
 namespace tethys {
@@ -53,6 +54,11 @@ std::string plugin_path(const Config& config, const Path& executable) {
 
 MachineOptions machine_options(const Config& config, const Surroundings& surroundings) {
   return {plugin_path(config, surroundings.executable), surroundings.cache_folder.string(), surroundings.xla_flags};
+}
+
+DataPlaces data_places(const Surroundings& surroundings) {
+  return {(surroundings.cache_folder / "index").string(),
+          (surroundings.executable.parent_path() / kParquetReader).string()};
 }
 
 }  // namespace tethys

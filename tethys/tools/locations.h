@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "train/corpus.h"
 #include "train/machine.h"
 
 namespace tethys {
@@ -20,5 +21,8 @@ std::string plugin_path(const Config& config, const Path& executable);
 
 // The machine of the configuration: its plugin, and the cache folder that is ours.
 MachineOptions machine_options(const Config& config, const Surroundings& surroundings);
+
+// Where indexes are kept, and what reads Parquet, which lies beside the program.
+DataPlaces data_places(const Surroundings& surroundings);
 
 }  // namespace tethys

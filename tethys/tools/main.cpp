@@ -1,6 +1,7 @@
 // The program `tethys`: a table of commands. Here alone the environment is read, errors are printed, and the kind of an
 // error becomes an exit status.
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -47,6 +48,11 @@ std::optional<int> terminal_width() {
   return known ? size.ws_col : 80;
 }
 
+bool reader_is_gone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 int run(int argc, char** argv) {
   hold_standard_descriptors();
   try {
@@ -58,7 +64,8 @@ int run(int argc, char** argv) {
                                     std::cin,
                                     ::isatty(STDIN_FILENO) != 0,
                                     std::cout,
-                                    terminal_width()};
+                                    terminal_width(),
+                                    reader_is_gone};
     return run_program(kCommands, {argv + 1, argv + argc}, surroundings);
   } catch (const std::exception& error) {
     std::cout.flush();

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <ostream>
@@ -52,12 +50,6 @@ void flush_result(std::ostream& out) {
   if (!out) throw DiskError("cannot write all of the standard output: its disk is full, or it is closed");
 }
 
-// Whether the standard output is a pipe that nobody reads any more.
-bool reader_is_gone() {
-  pollfd out{STDOUT_FILENO, POLLOUT, 0};
-  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
-}
-
 int run_command(const Command& command, std::vector<std::string> arguments, const Surroundings& surroundings,
                 const Commands& commands) {
   Config config(options_of(command));
@@ -73,7 +65,7 @@ int run_command(const Command& command, std::vector<std::string> arguments, cons
   std::vector<std::string> rest = apply_flags(config, arguments);
   Invocation invocation{std::move(config), std::move(rest), surroundings, commands};
   const int status = command.run(invocation);
-  if (command.prints_result || (status == 0 && !reader_is_gone())) flush_result(surroundings.out);
+  if (command.prints_result || (status == 0 && !surroundings.reader_is_gone())) flush_result(surroundings.out);
   return status;
 }
 

@@ -17,6 +17,7 @@
 #include "data/tokenizer/encoder.h"
 #include "data/tokenizer/train_bpe.h"
 #include "tools/commands.h"
+#include "tools/locations.h"
 #include "tools/screen.h"
 #include "tools/standard_error.h"
 #include "train/corpus.h"
@@ -51,7 +52,7 @@ int train(Invocation& invocation) {
   const std::vector<std::string> files = find_text_files(invocation.arguments);
   BpeTraining training;
   training.vocab_size = invocation.config.get_int("vocab_size");
-  training.lines = line_options(invocation.config);
+  training.lines = line_options(invocation.config, data_places(invocation.surroundings));
   training.threads = static_cast<int>(invocation.config.get_int("threads"));
   Screen screen(invocation.surroundings.out, invocation.surroundings.width);
   training.progress = [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); };
@@ -151,8 +152,9 @@ int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
   const Config& config = invocation.config;
   DocumentsEncoder encoder(invocation, tokenizer);
   const std::string& file = config.get_string("documents");
+  const LineOptions lines = line_options(config, data_places(invocation.surroundings));
   const int64_t skipped_lines =
-      for_each_document(file, line_options(config), [&](std::string text, int64_t) { encoder.add(std::move(text)); });
+      for_each_document(file, lines, [&](std::string text, int64_t) { encoder.add(std::move(text)); });
   encoder.encode();
   const Summary& summary = encoder.summary;
   if (config.get_bool("summary")) {

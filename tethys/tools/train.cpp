@@ -96,6 +96,7 @@ int run(Invocation& invocation) {
   options.resume = config.get_bool("resume");
   options.dry_run = config.get_bool("dry_run");
   options.machine = machine_options(config, surroundings);
+  options.places = data_places(surroundings);
 
   Screen screen(surroundings.out, surroundings.width);
   TrainingCallbacks callbacks;

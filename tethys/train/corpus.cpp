@@ -41,20 +41,19 @@ TrainingData open_tokens(const Config& config) {
   return data;
 }
 
-Corpus corpus_of(const Config& config, const NamedSource& source, const std::string& cache_folder,
-                 const Progress& progress) {
+Corpus corpus_of(const Config& config, const NamedSource& source, const DataPlaces& places, const Progress& progress) {
   const std::string& folder = config.get_string("data.cache_dir");
-  LineOptions lines = line_options(config);
+  LineOptions lines = line_options(config, places);
   lines.chats = config.get_bool("data.chats");
   return {.files = source.files,
           .lines = lines,
-          .folder = folder.empty() ? cache_folder : folder,
+          .folder = folder.empty() ? places.index_folder : folder,
           .name = source.name,
           .validation_share = config.get_float("data.holdout"),
           .progress = progress};
 }
 
-TrainingData opened(const Config& config, const Tokenizer& tokenizer, const std::string& cache_folder,
+TrainingData opened(const Config& config, const Tokenizer& tokenizer, const DataPlaces& places,
                     const Progress& progress) {
   TrainingData data;
   data.files = 0;
@@ -62,7 +61,7 @@ TrainingData opened(const Config& config, const Tokenizer& tokenizer, const std:
   const std::vector<NamedSource> sources =
       named_sources(config.get_strings("data.text"), config.get_strings("data.mix"), config.origin("data.mix").place);
   for (const NamedSource& source : sources) {
-    const TokenIndex index = open_index(tokenizer, corpus_of(config, source, cache_folder, progress));
+    const TokenIndex index = open_index(tokenizer, corpus_of(config, source, places, progress));
     data.sources.push_back({source.name, source.share, index.training});
     held_out.push_back(index.validation);
     data.files += index.files;
@@ -84,8 +83,10 @@ TrainingData opened(const Config& config, const Tokenizer& tokenizer, const std:
 
 }  // namespace
 
-LineOptions line_options(const Config& config) {
-  return {.text_field = config.get_string("data.text_field"), .skip_bad_lines = config.get_bool("data.skip_bad_lines")};
+LineOptions line_options(const Config& config, const DataPlaces& places) {
+  return {.text_field = config.get_string("data.text_field"),
+          .skip_bad_lines = config.get_bool("data.skip_bad_lines"),
+          .parquet_reader = places.parquet_reader};
 }
 
 Tokenizer load_tokenizer(const Config& config) {
@@ -97,7 +98,7 @@ Tokenizer load_tokenizer(const Config& config) {
   return tokenizer;
 }
 
-TrainingData open_training_data(const Config& config, const std::string& cache_folder, const Progress& progress) {
+TrainingData open_training_data(const Config& config, const DataPlaces& places, const Progress& progress) {
   if (!config.get_string("data.tokens").empty() && !config.get_strings("data.mix").empty()) {
     user_error("{} mixes the sources of data.text, and {} is read in order; take one of them", config.cite("data.mix"),
                config.cite("data.tokens"));
@@ -113,7 +114,7 @@ TrainingData open_training_data(const Config& config, const std::string& cache_f
                config.cite("data.text"));
   }
   const Tokenizer tokenizer = load_tokenizer(config);
-  return opened(config, tokenizer, cache_folder, progress);
+  return opened(config, tokenizer, places, progress);
 }
 
 std::vector<WeightedStream> training_streams(const TrainingData& data) {

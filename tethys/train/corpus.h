@@ -31,8 +31,14 @@ struct TrainingData {
   int64_t skipped_lines = 0;  // bad ones, of JSON lines and Parquet
 };
 
+// What belongs to the program that reads.
+struct DataPlaces {
+  std::string index_folder;         // where the indexes of text are kept
+  std::string parquet_reader = {};  // path of the component that reads Parquet
+};
+
 // What data.text_field and data.skip_bad_lines say.
-LineOptions line_options(const Config& config);
+LineOptions line_options(const Config& config, const DataPlaces& places);
 
 // As BatchMaker takes it.
 std::vector<WeightedStream> training_streams(const TrainingData& data);
@@ -42,8 +48,9 @@ int64_t training_documents(const TrainingData& data);
 // That of data.tokenizer. UserError if it has more tokens than the model.
 Tokenizer load_tokenizer(const Config& config);
 
-// Opens data.tokens, or else the index of data.text, one for each source of data.mix, which is built in `cache_folder`
-// unless data.cache_dir names another. UserError if neither is set, or the tokenizer or the text cannot be read.
-TrainingData open_training_data(const Config& config, const std::string& cache_folder, const Progress& progress);
+// Opens data.tokens, or else the index of data.text, one for each source of data.mix, which is built in the
+// folder of indexes unless data.cache_dir names another. UserError if neither is set, or the tokenizer or the text
+// cannot be read.
+TrainingData open_training_data(const Config& config, const DataPlaces& places, const Progress& progress);
 
 }  // namespace tethys

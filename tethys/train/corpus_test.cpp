@@ -28,7 +28,7 @@ class MixedCorpus : public testing::Test {
     apply_flags(config, {"--model.vocab_size", "260", "--data.tokenizer", (folder_ / "tokenizer.json").string(),
                          "--data.holdout", "0.4", "--data.text", text});
     if (!mix.empty()) apply_flags(config, {"--data.mix", mix});
-    return open_training_data(config, (folder_ / "cache").string(), {});
+    return open_training_data(config, {.index_folder = (folder_ / "cache").string()}, {});
   }
   std::string files(const std::string& name) const { return (folder_ / name).string(); }
   std::string both(const std::string& few = "few", const std::string& many = "many") const {

@@ -166,7 +166,7 @@ void Trainer::open_data() {
     if (asked_to_stop()) throw Stopped();
   };
   try {
-    data_ = open_training_data(config_, (Path(options_.machine.cache_folder) / "index").string(), indexing);
+    data_ = open_training_data(config_, options_.places, indexing);
   } catch (const Stopped&) {
     return;
   }

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "data/progress.h"
 #include "runtime/watchdog.h"
+#include "train/corpus.h"
 #include "train/finite.h"
 #include "train/machine.h"
 
@@ -24,6 +25,7 @@ struct TrainingOptions {
   bool resume = false;
   bool dry_run = false;  // compile the step, run nothing, write nothing
   MachineOptions machine;
+  DataPlaces places = {};
 };
 
 // All may be empty. They are called on the caller's thread, but for `stuck`.

@@ -23,7 +23,8 @@ namespace tethys {
 struct LineOptions {
   std::string text_field = "text";
   bool skip_bad_lines = false;
-  bool chats = false;  // a conversation (chat/conversation.h), and no text
+  bool chats = false;               // a conversation (chat/conversation.h), and no text
+  std::string parquet_reader = {};  // path of the component that reads Parquet (sources/parquet.h)
 };
 
 // The longest line, or text of a row, that is read, in bytes.

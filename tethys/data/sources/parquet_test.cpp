@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <random>
@@ -15,14 +16,58 @@
 namespace tethys {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+
+// The component, which is beside this program.
+std::string reader() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / kParquetReader).string();
+}
+
+LineOptions read_by_it(LineOptions options = {}) {
+  options.parquet_reader = reader();
+  return options;
+}
 
 TEST(ParquetFile, IsKnownByItsName) {
   for (const char* name : {"a.parquet", "b/a.parquet", "a.parquet.gz"}) EXPECT_TRUE(is_parquet(name)) << name;
   for (const char* name : {"a.txt", "parquet", "a.parquet/b", "a.jsonl"}) EXPECT_FALSE(is_parquet(name)) << name;
   EXPECT_TRUE(holds_lines("a.jsonl.zst"));
   EXPECT_FALSE(holds_lines("a.txt.zst"));
+}
+
+std::string refusal_of(const std::string& reader) {
+  try {
+    open_line_source("a.parquet", {.parquet_reader = reader});
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "it was opened";
+}
+
+TEST(ParquetFile, WithoutAReaderOrWithADamagedOneIsRefused) {
+  const TemporaryFolder folder;
+  const std::string reader = (folder / "reader.so").string();
+  EXPECT_EQ(refusal_of(reader),
+            "cannot read a.parquet: the reader of Parquet is not there: run `make parquet` (there "
+            "is no " +
+                reader + ")");
+  const std::string library = read_file("/proc/self/exe");
+  int count = 0;
+  for (const std::string& content : {library.substr(0, 70000), library.substr(0, 5000), library.substr(0, 50),
+                                     std::string(), std::string("text"), std::string(70000, '\0'), library}) {
+    const std::string file = (folder / fmt::format("{}.so", count++)).string();  // each is loaded once
+    write_file(file, content);
+    EXPECT_THAT(refusal_of(file),
+                AllOf(HasSubstr("the reader of Parquet, " + file + ", is damaged: run `make parquet`"),
+                      Not(HasSubstr("not there"))));
+  }
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  for (const Path& other : {folder / "pipe", folder.path()}) {
+    EXPECT_THAT(refusal_of(other), HasSubstr("is no regular file"));
+  }
 }
 
 TEST(ParquetFile, ThatIsPackedIsRefused) {
@@ -38,11 +83,8 @@ TEST(ParquetFile, ThatIsPackedIsRefused) {
 class Parquet : public testing::Test {
  protected:
   void SetUp() override {
-    const Path program = std::filesystem::read_symlink("/proc/self/exe");
-    if (!std::filesystem::exists(program.parent_path() / "tethys_parquet.so")) {
-      GTEST_SKIP() << "`make parquet` builds what it tests";
-    }
-    EXPECT_THAT(parquet_component(), testing::StartsWith("Arrow "));
+    if (!std::filesystem::exists(reader())) GTEST_SKIP() << "`make parquet` builds what it tests";
+    EXPECT_THAT(parquet_component(reader()), testing::StartsWith("Arrow "));
   }
 
   static std::string golden(const std::string& name) {
@@ -52,7 +94,7 @@ class Parquet : public testing::Test {
   // "-" for a row that is skipped.
   static std::vector<std::string> documents(const std::string& path, const LineOptions& options = {}) {
     std::vector<std::string> found;
-    const auto rows = open_line_source(path, options);
+    const auto rows = open_line_source(path, read_by_it(options));
     for (Line line; rows->next(line);) {
       EXPECT_EQ(line.number, static_cast<int64_t>(found.size()) + 1);
       found.push_back(document_in(line, path, options).value_or("-"));
@@ -106,7 +148,7 @@ TEST_F(Parquet, TextThatIsNotUtf8IsNamedOrSkipped) {
 TEST_F(Parquet, RowGroupsAndPagesFollowOneAnotherAndTellHowFarTheyAre) {
   const std::string path = golden("groups");
   const auto size = static_cast<int64_t>(read_file(path).size());
-  const auto rows = open_line_source(path, {});
+  const auto rows = open_line_source(path, read_by_it());
   EXPECT_EQ(rows->position(), 0);
   int64_t last = 0;
   for (Line line; rows->next(line);) {
@@ -132,7 +174,7 @@ TEST_F(Parquet, ARowGroupIsNeverInMemoryAsAWhole) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "what AddressSanitizer keeps of freed memory would be measured";
 #endif
-  const auto rows = open_line_source(golden("large"), {});
+  const auto rows = open_line_source(golden("large"), read_by_it());
   const int64_t before = resident();
   int64_t bytes = 0, most = before;
   for (Line line; rows->next(line); most = std::max(most, resident())) bytes += static_cast<int64_t>(line.text.size());
@@ -142,7 +184,7 @@ TEST_F(Parquet, ARowGroupIsNeverInMemoryAsAWhole) {
 
 TEST_F(Parquet, OfNoRowsHoldsNoDocument) {
   EXPECT_THAT(documents(golden("no_rows")), ElementsAre());
-  const auto rows = open_line_source(golden("no_rows"), {});
+  const auto rows = open_line_source(golden("no_rows"), read_by_it());
   EXPECT_GT(rows->position(), 300);
 }
 
@@ -240,7 +282,7 @@ TEST_F(Parquet, HoldsConversations) {
   const std::string path = golden("chats");
   std::vector<Conversation> found;
   std::vector<std::string> wrong;
-  const auto rows = open_line_source(path, options);
+  const auto rows = open_line_source(path, read_by_it(options));
   for (Line line; rows->next(line);) {
     if (auto conversation = conversation_in(line, path, options)) {
       found.push_back(*conversation);
@@ -272,7 +314,7 @@ class ParquetIndex : public Parquet {
     static const Tokenizer tokenizer(
         learn_merges({{"document", 9}}, {.vocab_size = 266, .specials = kSpecials, .progress = {}}));
     return open_index(tokenizer, {.files = files,
-                                  .lines = lines,
+                                  .lines = read_by_it(lines),
                                   .folder = (folder_ / fmt::format("cache{}", threads)).string(),
                                   .validation_share = 0.2,
                                   .threads = threads});

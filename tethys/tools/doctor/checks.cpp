@@ -119,9 +119,9 @@ Finding check_disk(const Path& folder) {
   return {free < 8 ? State::Note : State::Ok, "disk", detail, ""};
 }
 
-Finding check_parquet() {
+Finding check_parquet(const std::string& reader) {
   try {
-    return {State::Ok, "parquet", parquet_component(), ""};
+    return {State::Ok, "parquet", parquet_component(reader), ""};
   } catch (const UserError& error) {
     return {State::Note, "parquet", error.what(), ""};
   }

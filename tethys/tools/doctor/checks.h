@@ -24,7 +24,7 @@ Finding check_cache(const Path& folder);
 Finding check_disk(const Path& folder);
 
 // Whether the component that reads Parquet is there; a Note if not.
-Finding check_parquet();
+Finding check_parquet(const std::string& reader);
 
 // That the plugin loads, has devices, and computes 1 + 2 = 3. In a process of its own, since one that is broken, or
 // does not know a flag of `xla_flags`, ends the process that loads it. `fix` is for one that does not.

@@ -1,4 +1,4 @@
-#include "pjrt/library_file.h"
+#include "base/library_file.h"
 
 #include <elf.h>
 
@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <fstream>
 
-namespace tethys::pjrt {
+namespace tethys {
 
 bool is_cut_short(const std::string& path) {
   std::error_code error;
   const uint64_t size = std::filesystem::file_size(path, error);
   if (error) return false;
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(path, std::ios::binary);  // a regular one, as it has a size
   Elf64_Ehdr header = {};
   file.read(reinterpret_cast<char*>(&header), sizeof header);
   if (file.gcount() < SELFMAG || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
@@ -27,4 +27,4 @@ bool is_cut_short(const std::string& path) {
   return false;
 }
 
-}  // namespace tethys::pjrt
+}  // namespace tethys

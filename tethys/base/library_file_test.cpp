@@ -1,11 +1,11 @@
-#include "pjrt/library_file.h"
+#include "base/library_file.h"
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
 
-namespace tethys::pjrt {
+namespace tethys {
 namespace {
 
 // Of a real program, this one: whole, and cut in its segments (what debuggers read lies behind them) and in its
@@ -37,4 +37,4 @@ TEST(LibraryFile, OfAnotherKindIsNotJudged) {
 }
 
 }  // namespace
-}  // namespace tethys::pjrt
+}  // namespace tethys
