@@ -63,7 +63,7 @@ Values initial(const Mesh& mesh, bool stack, uint32_t seed, DType dtype = DType:
   options.mesh = mesh;
   options.stack_layers = stack;
   options.storage_dtype = dtype;
-  const std::vector<StoredParameter> store = make_store(*model, llama_plan(), options);
+  const std::vector<StoredParameter> store = make_store(*model, llama_plan({}), options);
   Graph graph;
   graph.set_outputs(initial_values(graph.input({DType::U32, {2}}, "seed"), store));
   const auto results = placement_testing::run(make_program(graph, mesh, {}), {words({seed, 0})});

@@ -16,6 +16,7 @@
 #include "pjrt/plugin.h"
 #include "runtime/executor.h"
 #include "train/step.h"
+#include "train/token_order.h"
 
 namespace tethys::llama3_testing {
 
@@ -35,6 +36,8 @@ struct Variant {
   int64_t microbatches = 1;
   DType dtype = DType::F64;
   bool reshard_after_forward = true;
+  bool sequence_parallel = false;
+  bool head_tail = false;  // of rows that are shared over cp
   // For runs of many steps: worth the compiler's time.
   bool optimised = false;
   // What is done to the config tree before the model is built, and the foreign code that it then needs.
@@ -56,6 +59,11 @@ inline pjrt::OptionOverrides compiler_options(const Variant& variant) {
 inline std::unique_ptr<LanguageModel> build_model(const Config& config, const Variant& variant) {
   const std::unique_ptr<LanguageModelConfig> tree = llama_config(config);
   if (variant.rewrite) variant.rewrite(*tree);
+  const int64_t kv_heads = config.get_int("model.n_kv_heads"), ranks = variant.mesh.size_of("tp");
+  if (kv_heads % ranks != 0) {
+    for (const NamedNode& found : match_nodes(*tree, "layers.*.attention"))
+      dynamic_cast<SelfAttentionConfig&>(*found.node).kv_repeats = ranks / kv_heads;
+  }
   return tree->build();
 }
 
@@ -106,8 +114,11 @@ class Run {
     const DType compute = variant_.compute_dtype.value_or(variant_.dtype);
     StoreOptions options{variant_.mesh, variant_.scan, variant_.dtype,
                          compute,       wide(compute), variant_.reshard_after_forward};
-    store_ = make_store(*model_, llama_plan(), options);
-    const bool gathers = variant_.mesh.size_of("dp_shard") > 1 && variant_.reshard_after_forward;
+    const PlanOptions plan{variant_.sequence_parallel, model.kv_heads % variant_.mesh.size_of("tp") != 0};
+    store_ = make_store(*model_, llama_plan(plan), options);
+    const bool gathers =
+        variant_.mesh.size_of("dp_shard") * variant_.mesh.size_of("cp") > 1 && variant_.reshard_after_forward;
+    if (variant_.head_tail) order_ = head_tail_order(seq_len, variant_.mesh.size_of("cp"));
     model_->set_layer_options({variant_.scan, variant_.remat.kind != RematPolicy::Kind::None || gathers});
     StepOptions step;
     step.mesh = variant_.mesh;
@@ -144,7 +155,7 @@ class Run {
     arguments.push_back(put(HostTensor::scalar<int32_t>(static_cast<int32_t>(number))));
     arguments.push_back(put(HostTensor::from_doubles(rate, rates)));
     for (const HostTensor* rows : {&tokens, &labels, &positions, &segments})
-      arguments.push_back(put(microbatches(*rows)));
+      arguments.push_back(put(in_order(microbatches(*rows), order_)));
     results_ = executor_.run(*program_, std::move(arguments));
     const size_t count = 3 * store_.size() + 1;
     state_.assign(results_.begin(), results_.begin() + static_cast<int64_t>(count));
@@ -227,6 +238,7 @@ class Run {
   std::unique_ptr<LanguageModel> model_;
   Executor executor_;
   std::vector<StoredParameter> store_;
+  std::vector<int64_t> order_;
   std::shared_ptr<const CompiledProgram> program_;
   std::vector<Array> state_;
   std::vector<Array> results_;  // loss, norm, gradients

@@ -51,7 +51,7 @@ HostTensor positions(const TensorType& rows) {
 std::vector<double> first_logits(const Model& sizes, DType dtype) {
   const std::unique_ptr<LanguageModel> model = llama_config(config_of(sizes))->build();
   const std::vector<StoredParameter> store =
-      make_store(*model, llama_plan(), {.mesh = {}, .storage_dtype = dtype, .compute_dtype = dtype});
+      make_store(*model, llama_plan({}), {.mesh = {}, .storage_dtype = dtype, .compute_dtype = dtype});
   Executor executor(cpu_client(1), Mesh(), {});
   Graph graph;
   std::vector<Value> parameters;

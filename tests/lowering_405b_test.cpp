@@ -53,7 +53,7 @@ Lowered lower_405b(const Mesh& mesh, int64_t layers) {
   model->set_layer_options({.scan = true, .checkpoint = true});
   for (const Parameter* p : model->parameters()) result.parameters += p->elements();
   const std::vector<StoredParameter> store =
-      make_store(*model, llama_plan(), {.mesh = mesh, .stack_layers = true, .compute_dtype = DType::BF16});
+      make_store(*model, llama_plan({}), {.mesh = mesh, .stack_layers = true, .compute_dtype = DType::BF16});
   StepOptions options;
   options.mesh = mesh;
   options.remat = {RematPolicy::Kind::Full, {}};

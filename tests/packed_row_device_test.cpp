@@ -77,7 +77,7 @@ class Forward {
  public:
   explicit Forward(bool scan)
       : model_(llama_config(config_of(kDebugModel))->build()), executor_(cpu_client(1), Mesh(), {}) {
-    const std::vector<StoredParameter> store = make_store(*model_, llama_plan(), {.mesh = {}, .stack_layers = scan});
+    const std::vector<StoredParameter> store = make_store(*model_, llama_plan({}), {.mesh = {}, .stack_layers = scan});
     model_->set_layer_options({scan, false});
     std::vector<Value> parameters;
     for (const StoredParameter& stored : store) {

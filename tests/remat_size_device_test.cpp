@@ -45,7 +45,7 @@ double temporaries(int64_t layers, bool scan, const RematPolicy& remat) {
   sizes.vocab = 512;
   const std::unique_ptr<LanguageModel> model = llama_config(config_of(sizes))->build();
   model->set_layer_options({.scan = scan, .checkpoint = remat.kind != RematPolicy::Kind::None});
-  const std::vector<StoredParameter> store = make_store(*model, llama_plan(), {.mesh = {}, .stack_layers = scan});
+  const std::vector<StoredParameter> store = make_store(*model, llama_plan({}), {.mesh = {}, .stack_layers = scan});
   StepOptions options;
   options.remat = remat;
   const RecordedStep step = record_training_step(*model, store, {1, kB, kS}, options);

@@ -186,6 +186,26 @@ TEST_P(Spine, EachMeshEqualsOneDevice) {
   for (const Variant& variant : variants) expect_same(variant, kModel, GetParam());
 }
 
+TEST_P(Spine, SharedTokensEqualOneDevice) {
+  const Mesh cp2({{"cp", 2}});
+  const Mesh tp4({{"tp", 4}});
+  const Mesh all({{"dp_shard", 2}, {"cp", 2}, {"tp", 2}});
+  const std::vector<Variant> variants = {
+      {.name = "TP 2, tokens shared between", .mesh = kTp2, .remat = {}, .sequence_parallel = true},
+      {.name = "CP 2", .mesh = cp2, .remat = {}},
+      {.name = "CP 2, head and tail, scan, full remat", .mesh = cp2, .scan = true, .remat = kFull, .head_tail = true},
+      {.name = "more ranks than key heads", .mesh = tp4, .remat = {}, .sequence_parallel = true},
+      {.name = "FSDP 2, CP 2, TP 2, accumulation",
+       .mesh = all,
+       .scan = true,
+       .remat = kFull,
+       .microbatches = 2,
+       .sequence_parallel = true,
+       .head_tail = true},
+  };
+  for (const Variant& variant : variants) expect_same(variant, kModel, GetParam());
+}
+
 TEST_P(Spine, TiedEmbeddingsOnMeshes) {
   Model tied = kModel;
   tied.tied = true;

@@ -114,6 +114,12 @@ Options parallelism_options() {
                  "ranks that shard parameters (FSDP); -1: the devices that the other degrees leave"),
       int_option("parallelism.tensor_parallel_degree", 1, between(1, kMostDevices),
                  "ranks that share each layer's matrices"),
+      bool_option("parallelism.enable_sequence_parallel", false,
+                  "tensor-parallel ranks share the tokens between attention and feed-forward too"),
+      int_option("parallelism.context_parallel_degree", 1, between(1, kMostDevices),
+                 "ranks that share the tokens of a row; each sees the keys and values of all"),
+      enum_option("parallelism.context_parallel_load_balancer", "headtail", {"headtail", "none"},
+                  "which tokens a rank takes; headtail: one piece from the front of the row and one from its end"),
       enum_option("parallelism.fsdp_reshard_after_forward", "default", {"default", "always", "never"},
                   "gather weights again in the backward; default: always"),
   };

@@ -25,6 +25,8 @@ struct Factor {
   FactorKind kind = FactorKind::Pass;
   int64_t size = 1;
   Reduction reduction = Reduction::Sum;  // of Reduced
+  // Of Replicate: operands are often sharded along it, and are made whole as a matter of course.
+  bool gathered = false;
 };
 
 // How an op treats operands that are Partial(sum).

@@ -59,6 +59,16 @@ struct VjpContext {
 // The cotangent of each operand; absent where there is none or none is wanted.
 using Cotangents = std::vector<std::optional<Value>>;
 
+// One application of an op in the program of one device.
+struct LocalContext {
+  Graph& graph;
+  const OpCall& call;           // with global types
+  std::vector<Value> operands;  // this device's parts
+  std::vector<Layout> operand_layouts;
+  std::vector<Layout> result_layouts;
+  const Mesh& mesh;
+};
+
 // Inputs for the checks that every op gets by itself: small, in float64 where the op computes.
 struct Sample {
   std::string name;
@@ -93,6 +103,10 @@ struct OpRecord {
   Cotangents (*vjp)(const VjpContext&) = nullptr;
   // The sharding rule; null for the ops that only exist in a per-device program (collectives, axis_index).
   Factors (*factors)(const OpCall&) = nullptr;
+  // For ops that, where some factor is sharded, are more on one device than the op on its parts: records that,
+  // collectives included, and returns this device's parts of the results; nothing where the op on its parts is it.
+  // Null: always.
+  std::vector<Value> (*local)(const LocalContext&) = nullptr;
   std::vector<Sample> (*samples)() = nullptr;
   // Cheap to compute again and as large as what it reads: never a residual (broadcast, convert, iota, splat).
   bool recompute = false;

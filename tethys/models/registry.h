@@ -18,7 +18,7 @@ namespace tethys {
 struct Architecture {
   const char* name = "";
   std::unique_ptr<LanguageModelConfig> (*configure)(const Config& config) = nullptr;
-  Plan (*plan)() = nullptr;
+  Plan (*plan)(const PlanOptions& options) = nullptr;
   const HuggingFaceModel& (*hugging_face)() = nullptr;
 };
 

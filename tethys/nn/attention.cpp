@@ -10,6 +10,7 @@ void SelfAttentionConfig::visit(NodeVisitor& visitor) {
   visitor.field("n_heads", n_heads);
   visitor.field("n_kv_heads", n_kv_heads);
   visitor.field("head_dim", head_dim);
+  if (kv_repeats != 1) visitor.field("kv_repeats", kv_repeats);
   visitor.child("wq", wq);
   visitor.child("wk", wk);
   visitor.child("wv", wv);
@@ -25,12 +26,24 @@ SelfAttention::SelfAttention(const SelfAttentionConfig& config, std::string name
       n_heads_(config.n_heads),
       n_kv_heads_(config.n_kv_heads),
       head_dim_(config.head_dim),
+      kv_repeats_(config.kv_repeats),
       wq_(config.wq->build(name + ".wq")),
       wk_(config.wk->build(name + ".wk")),
       wv_(config.wv->build(name + ".wv")),
       wo_(config.wo->build(name + ".wo")) {
   for (Linear* linear : {wq_.get(), wk_.get(), wv_.get(), wo_.get()}) add(*linear);
 }
+
+namespace {
+
+// Every head `times` times, its copies next to each other: so that heads can be cut into more parts than there are.
+Tensor repeated(const Tensor& x_BSKE, int64_t times) {
+  if (times == 1) return x_BSKE;
+  const Dims& d = x_BSKE.dims();
+  return reshape(broadcast_to(unsqueeze(x_BSKE, 3), {d[0], d[1], d[2], times, d[3]}), {d[0], d[1], d[2] * times, d[3]});
+}
+
+}  // namespace
 
 // Shapes: B batch, S sequence, D width, H query heads, K key and value heads, E head size.
 Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
@@ -45,6 +58,8 @@ Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
   AttentionOperands operands{
       q_BSHE, k_BSKE, v_BSKE, sequence.positions_BS, sequence.positions_BS, sequence.segments_BS, sequence.segments_BS};
   if (sequence.cache != nullptr) attend_to_cache(operands, *sequence.cache, sequence.layer);
+  operands.k_BTKD = repeated(operands.k_BTKD, kv_repeats_);
+  operands.v_BTKD = repeated(operands.v_BTKD, kv_repeats_);
   const Attention result = attention(operands, 1 / std::sqrt(static_cast<double>(head_dim_)));
   tag(result.out_BSHD, "attention_out");
   tag(result.log_sum_exp_BHS, "attention_out");  // saved with it, or the kernel would run again for it

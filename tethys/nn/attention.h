@@ -14,6 +14,7 @@ struct SelfAttentionConfig : ConfigNode {
   int64_t n_heads = 1;
   int64_t n_kv_heads = 1;
   int64_t head_dim = 1;
+  int64_t kv_repeats = 1;  // how often each key and value head stands in the product with the queries
   std::unique_ptr<LinearConfig> wq, wk, wv, wo;
 
   std::string_view type_name() const override { return "SelfAttention"; }
@@ -27,7 +28,7 @@ class SelfAttention : public Module {
   virtual Tensor forward(const Tensor& x_BSD, const Sequence& sequence);
 
  private:
-  int64_t n_heads_, n_kv_heads_, head_dim_;
+  int64_t n_heads_, n_kv_heads_, head_dim_, kv_repeats_;
   std::unique_ptr<Linear> wq_, wk_, wv_, wo_;
 };
 

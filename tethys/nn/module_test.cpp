@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "nn/embedding.h"
 #include "nn/feed_forward.h"
 #include "nn/plan.h"
 #include "nn/rms_norm.h"
@@ -63,15 +64,16 @@ TEST(Plan, ARowThatMatchesNoModuleIsAnError) {
 
 TEST(Plan, TheFirstMatchingRowPlacesAParameter) {
   const Plan plan{{{"**.w1.weight", shard(0)}, {"**.weight", shard(1)}}, {}};
-  EXPECT_TRUE(planned_placement(plan, "a.w1.weight").is_shard(0));
-  EXPECT_TRUE(planned_placement(plan, "a.w2.weight").is_shard(1));
-  EXPECT_TRUE(planned_placement(plan, "a.w2.bias").is_replicate());
+  EXPECT_TRUE(planned(plan, "a.w1.weight").placement.is_shard(0));
+  EXPECT_TRUE(planned(plan, "a.w2.weight").placement.is_shard(1));
+  EXPECT_TRUE(planned(plan, "a.w2.bias").placement.is_replicate());
 }
 
 TEST(Parameter, IsUsedInItsComputeDtypeAndItsGradientComesBackWider) {
   Parameter w("w", {5, 3}, ones());
   Parametrization p;
   p.storage_dims = {8, 3};
+  p.compute_dims = {5, 3};
   p.compute_dtype = DType::BF16;
   w.set_parametrization(p);
   Graph graph;
@@ -87,7 +89,20 @@ TEST(Parameter, CannotBeStoredSmallerThanItIs) {
   Parameter w("w", {5, 3}, ones());
   Parametrization p;
   p.storage_dims = {4, 3};
+  p.compute_dims = {5, 3};
   EXPECT_THROW(w.set_parametrization(p), InternalError);
+}
+
+TEST(Parameter, OfAVocabularyIsUsedLongerWhereItDoesNotDivide) {
+  const auto model = EmbeddingConfig(37, 4, ones()).build("tok_embeddings");
+  Parameter& w = *model->parameters()[0];
+  Parametrization p;
+  p.storage_dims = {40, 4};
+  p.compute_dims = {38, 4};
+  w.set_parametrization(p);
+  Graph graph;
+  graph.bind(&w, graph.input(w.stored_type(), "w"));
+  EXPECT_EQ(w.in(graph).dims(), (Dims{38, 4}));
 }
 
 TEST(RMSNorm, ComputesInFloat32AndReturnsWhatItWasGiven) {

@@ -1,5 +1,8 @@
 #include "nn/parameter.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "ops/control/redistribute.h"
 
 namespace tethys {
@@ -17,15 +20,14 @@ std::string to_string(const InitialValue& initial) {
 
 Parameter::Parameter(std::string name, Dims dims, InitialValue initial)
     : name_(std::move(name)), dims_(std::move(dims)), initial_(initial) {
-  parametrization_.storage_dims = dims_;
+  parametrization_.storage_dims = parametrization_.compute_dims = dims_;
 }
 
 void Parameter::set_parametrization(Parametrization parametrization) {
-  require(parametrization.storage_dims.size() == dims_.size(), "{} {} stored as {}", name_, to_string(dims_),
-          to_string(parametrization.storage_dims));
-  for (size_t d = 0; d < dims_.size(); ++d) {
-    require(parametrization.storage_dims[d] >= dims_[d], "{} {} stored as {}", name_, to_string(dims_),
-            to_string(parametrization.storage_dims));
+  for (const Dims* longer : {&parametrization.storage_dims, &parametrization.compute_dims}) {
+    const bool holds =
+        longer->size() == dims_.size() && std::equal(dims_.begin(), dims_.end(), longer->begin(), std::less_equal<>());
+    require(holds, "{} {} as {}", name_, to_string(dims_), to_string(*longer));
   }
   parametrization_ = std::move(parametrization);
 }
@@ -34,7 +36,7 @@ Tensor Parameter::in(Graph& graph, std::optional<DType> dtype) const {
   const std::optional<Value> stored = graph.bound(this);
   require(stored.has_value(), "no value stands for parameter {} in this graph", name_);
   const Parametrization& p = parametrization_;
-  const TensorType type{dtype.value_or(p.compute_dtype), dims_};
+  const TensorType type{dtype.value_or(p.compute_dtype), p.compute_dims};
   return redistribute(*stored, type, {p.compute, promote(p.gradient_dtype, type.dtype), p.keep});
 }
 

@@ -36,6 +36,7 @@ struct Parametrization {
   DType storage_dtype = DType::F32;
   Dims storage_dims;  // at least the parameter's own; longer where a dimension is padded to divide
   Placement storage;
+  Dims compute_dims;  // likewise, of what a use gets
   DType compute_dtype = DType::F32;
   DType gradient_dtype = DType::F32;
   Placement compute;
@@ -59,7 +60,8 @@ class Parameter {
   void set_parametrization(Parametrization parametrization);
   TensorType stored_type() const { return {parametrization_.storage_dtype, parametrization_.storage_dims}; }
 
-  // Records a use: the value as computing wants it, in the compute dtype or `dtype`.
+  // Records a use: the value as computing wants it, in the compute dtype or `dtype`. Only a vocabulary may come longer
+  // than dims(), with zeros at its end.
   Tensor in(Graph& graph, std::optional<DType> dtype = std::nullopt) const;
 
  private:

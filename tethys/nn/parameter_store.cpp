@@ -10,26 +10,27 @@ Placement compute_placement(const Parameter& parameter, const Plan& plan, const 
   Placement placement = replicated(mesh);
   const std::optional<int64_t> tp = mesh.find("tp");
   if (!tp) return placement;
-  const AxisPlacement planned = planned_placement(plan, parameter.name());
-  placement[*tp] = planned;
-  if (!planned.is_shard()) return placement;
+  const ParameterRow row = planned(plan, parameter.name());
+  placement[*tp] = row.placement;
+  if (!row.placement.is_shard() || row.padded) return placement;
   const int64_t ranks = mesh.axes()[*tp].size;
-  const int64_t size = parameter.dims().at(planned.dim);
+  const int64_t size = parameter.dims().at(row.placement.dim);
   if (size % ranks != 0) {
     user_error(
         "{} {}: dimension {} of size {} does not divide over parallelism.tensor_parallel_degree = {}; a degree that "
         "divides {} would work",
-        parameter.name(), to_string(parameter.dims()), planned.dim, size, ranks, size);
+        parameter.name(), to_string(parameter.dims()), row.placement.dim, size, ranks, size);
   }
   return placement;
 }
 
 Placement storage_placement(const Parameter& parameter, const Placement& compute, const Mesh& mesh) {
   Placement placement = compute;
-  const std::optional<int64_t> dp = mesh.find("dp_shard");
-  if (!dp) return placement;
   const bool taken = std::any_of(compute.begin(), compute.end(), [](const AxisPlacement& p) { return p.is_shard(0); });
-  placement[*dp] = shard(taken && parameter.dims().size() > 1 ? 1 : 0);
+  for (const char* axis : {"dp_shard", "cp"}) {
+    if (const std::optional<int64_t> found = mesh.find(axis))
+      placement[*found] = shard(taken && parameter.dims().size() > 1 ? 1 : 0);
+  }
   return placement;
 }
 
@@ -37,7 +38,8 @@ void parametrize(Parameter& parameter, const Plan& plan, const StoreOptions& opt
   Parametrization p;
   p.compute = compute_placement(parameter, plan, options.mesh);
   p.storage = storage_placement(parameter, p.compute, options.mesh);
-  p.storage_dims = padded_dims(parameter.dims(), p.storage, options.mesh);
+  p.compute_dims = padded_dims(parameter.dims(), p.compute, options.mesh);
+  p.storage_dims = padded_dims(p.compute_dims, p.storage, options.mesh);
   p.storage_dtype = options.storage_dtype;
   p.compute_dtype = options.compute_dtype;
   p.gradient_dtype = options.gradient_dtype;

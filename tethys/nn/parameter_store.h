@@ -1,13 +1,13 @@
 // What a training run keeps of a model's parameters: one array per parameter, or one [L, …] for each parameter of L
 // equal blocks, with its padding and its placement on the mesh. Logical parameters keep their names either way.
 //
-//   std::vector<StoredParameter> store = make_store(*model, llama_plan(), options);
+//   std::vector<StoredParameter> store = make_store(*model, llama_plan({}), options);
 //   std::vector<Value> values;
 //   for (const StoredParameter& p : store) values.push_back(graph.input(p.type, p.name, p.placement));
 //   bind_store(graph, store, values);
 //
-// Data parallelism shards a parameter along its first dimension that the plan leaves whole (of a stack: after L), so
-// that what is gathered over the data-parallel ranks is one contiguous piece.
+// Data and context parallelism shard a parameter along its first dimension that the plan leaves whole (of a stack:
+// after L), so that what is gathered over their ranks is one contiguous piece.
 #pragma once
 
 #include <string>

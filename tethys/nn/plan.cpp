@@ -4,11 +4,11 @@
 
 namespace tethys {
 
-AxisPlacement planned_placement(const Plan& plan, const std::string& parameter) {
+ParameterRow planned(const Plan& plan, const std::string& parameter) {
   for (const ParameterRow& row : plan.parameters) {
-    if (glob_match(row.glob, parameter)) return row.placement;
+    if (glob_match(row.glob, parameter)) return row;
   }
-  return replicate();
+  return {parameter, replicate()};
 }
 
 Placement batch_placement(const Mesh& mesh, int64_t dim) {
@@ -16,16 +16,17 @@ Placement batch_placement(const Mesh& mesh, int64_t dim) {
   for (const char* axis : {"dp_replicate", "dp_shard"}) {
     if (const std::optional<int64_t> found = mesh.find(axis)) placement[*found] = shard(dim);
   }
+  if (const std::optional<int64_t> cp = mesh.find("cp")) placement[*cp] = shard(dim + 1);
   return placement;
 }
 
 void constrain_modules(Module& model, const Plan& plan, const Mesh& mesh) {
   const std::optional<int64_t> tp = mesh.find("tp");
   if (!tp) return;
-  auto on_mesh = [&](const std::optional<AxisPlacement>& planned) -> std::optional<Placement> {
-    if (!planned) return std::nullopt;
+  auto on_mesh = [&](const std::optional<AxisPlacement>& over_tp) -> std::optional<Placement> {
+    if (!over_tp) return std::nullopt;
     Placement placement = batch_placement(mesh);
-    placement[*tp] = *planned;
+    placement[*tp] = *over_tp;
     return placement;
   };
   for (const ModuleRow& row : plan.modules) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <numeric>
 #include <vector>
 
 #include "base/error.h"
@@ -14,7 +13,10 @@ namespace {
 
 constexpr const char* kReplicate = "parallelism.data_parallel_replicate_degree";
 constexpr const char* kShard = "parallelism.data_parallel_shard_degree";
+constexpr const char* kContext = "parallelism.context_parallel_degree";
 constexpr const char* kTensor = "parallelism.tensor_parallel_degree";
+constexpr const char* kBalancer = "parallelism.context_parallel_load_balancer";
+constexpr const char* kSequence = "parallelism.enable_sequence_parallel";
 
 std::string divisors(int64_t n) {
   std::vector<int64_t> found;
@@ -24,15 +26,40 @@ std::string divisors(int64_t n) {
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
+// Ranks share query heads and hidden units evenly. Key and value heads they share, or several ranks have the same one.
+bool heads_fit(const Config& config, int64_t degree) {
+  const int64_t kv = config.get_int("model.n_kv_heads");
+  return config.get_int("model.n_heads") % degree == 0 && config.get_int("model.ffn_dim") % degree == 0 &&
+         (kv % degree == 0 || degree % kv == 0);
+}
+
 void check_tensor_parallel(const Config& config, int64_t degree) {
-  int64_t common = 0;
-  for (const char* name : {"model.n_heads", "model.n_kv_heads", "model.ffn_dim"}) {
-    common = std::gcd(common, config.get_int(name));
+  if (heads_fit(config, degree)) return;
+  std::vector<int64_t> fitting;
+  for (int64_t d = 1; d <= config.get_int("model.n_heads"); ++d) {
+    if (heads_fit(config, d)) fitting.push_back(d);
   }
-  for (const char* name : {"model.n_heads", "model.n_kv_heads", "model.ffn_dim"}) {
-    if (config.get_int(name) % degree == 0) continue;
-    user_error("tp: {} does not divide {}; values that would work: {}", config.cite(kTensor), config.cite(name),
-               divisors(common));
+  user_error("tp: {} does not fit {}, {} and {}, which its ranks share; values that would work: {}",
+             config.cite(kTensor), config.cite("model.n_heads"), config.cite("model.n_kv_heads"),
+             config.cite("model.ffn_dim"), fmt::join(fitting, ", "));
+}
+
+// The tokens of a row are cut into equal parts.
+void check_tokens(const Config& config, const Degrees& degrees) {
+  const int64_t length = config.get_int("training.seq_len");
+  const bool balanced = degrees.context > 1 && config.get_string(kBalancer) == "headtail";
+  const int64_t pieces = balanced ? 2 * degrees.context : degrees.context;
+  if (length % pieces != 0) {
+    user_error("cp: {} is no multiple of {} pieces, which {}{} needs; {} would work", config.cite("training.seq_len"),
+               pieces, config.cite(kContext), balanced ? fmt::format(" with {}", config.cite(kBalancer)) : "",
+               length < pieces ? pieces : length / pieces * pieces);
+  }
+  if (!config.get_bool(kSequence) || degrees.tensor == 1) return;
+  const int64_t parts = pieces * degrees.tensor;
+  if (length % parts != 0) {
+    user_error("tp: {} is no multiple of {}, which {} with {} needs; {} would work, or --no-{}",
+               config.cite("training.seq_len"), parts, config.cite(kSequence), config.cite(kTensor),
+               length < parts ? parts : length / parts * parts, kSequence);
   }
 }
 
@@ -40,24 +67,26 @@ void check_tensor_parallel(const Config& config, int64_t degree) {
 int64_t left_for_shards(const Config& config, int64_t others, int64_t devices) {
   if (devices % others == 0) return devices / others;
   user_error(
-      "dp_shard: {} and {} take {} of every {} devices, which does not divide evenly; values of their product that "
+      "dp_shard: {}, {} and {} take {} of every {} devices, which does not divide evenly; values of their product that "
       "would work: {}",
-      config.cite(kReplicate), config.cite(kTensor), others, devices, divisors(devices));
+      config.cite(kReplicate), config.cite(kContext), config.cite(kTensor), others, devices, divisors(devices));
 }
 
 }  // namespace
 
 Degrees degrees_of(const Config& config, std::optional<int64_t> devices) {
-  Degrees degrees{config.get_int(kReplicate), config.get_int(kShard), config.get_int(kTensor)};
+  Degrees degrees{config.get_int(kReplicate), config.get_int(kShard), config.get_int(kContext),
+                  config.get_int(kTensor)};
   check_tensor_parallel(config, degrees.tensor);
-  const int64_t others = degrees.replicate * degrees.tensor;
+  check_tokens(config, degrees);
+  const int64_t others = degrees.replicate * degrees.context * degrees.tensor;
   if (degrees.shard == -1) degrees.shard = devices ? left_for_shards(config, others, *devices) : 1;
   if (devices && degrees.devices() != *devices) {
     const std::string fix = *devices % others == 0 ? fmt::format("{} = {} would work, or --device.count {}", kShard,
                                                                  *devices / others, degrees.devices())
                                                    : fmt::format("--device.count {} would work", degrees.devices());
-    user_error("the degrees take {} devices (dp_replicate {} × dp_shard {} × tp {}) and there are {}: {}",
-               degrees.devices(), degrees.replicate, degrees.shard, degrees.tensor, *devices, fix);
+    user_error("the degrees take {} devices (dp_replicate {} × dp_shard {} × cp {} × tp {}) and there are {}: {}",
+               degrees.devices(), degrees.replicate, degrees.shard, degrees.context, degrees.tensor, *devices, fix);
   }
   return degrees;
 }
@@ -66,8 +95,14 @@ Mesh mesh_of(const Degrees& degrees) {
   std::vector<MeshAxis> axes;
   if (degrees.replicate > 1) axes.push_back({"dp_replicate", degrees.replicate});
   if (degrees.shard > 1) axes.push_back({"dp_shard", degrees.shard});
+  if (degrees.context > 1) axes.push_back({"cp", degrees.context});
   if (degrees.tensor > 1) axes.push_back({"tp", degrees.tensor});
   return Mesh(axes);
+}
+
+PlanOptions plan_options_of(const Config& config, const Degrees& degrees) {
+  return {.sequence_parallel = config.get_bool(kSequence) && degrees.tensor > 1,
+          .whole_kv_heads = config.get_int("model.n_kv_heads") % degrees.tensor != 0};
 }
 
 StepRows step_rows_of(const Config& config, const Degrees& degrees) {

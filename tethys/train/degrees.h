@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "nn/plan.h"
 #include "values/mesh.h"
 
 namespace tethys {
@@ -18,10 +19,11 @@ class Config;
 struct Degrees {
   int64_t replicate = 1;
   int64_t shard = 1;
+  int64_t context = 1;
   int64_t tensor = 1;
   bool operator==(const Degrees&) const = default;
   int64_t data() const { return replicate * shard; }  // ranks that read different rows
-  int64_t devices() const { return data() * tensor; }
+  int64_t devices() const { return data() * context * tensor; }
 };
 
 // The rows of one step: `accumulation` microbatches of `rows` each, over all ranks.
@@ -35,8 +37,11 @@ struct StepRows {
 // option, the sizes and values that would work, if the degrees do not fit the devices or the model.
 Degrees degrees_of(const Config& config, std::optional<int64_t> devices);
 
-// The axes dp_replicate, dp_shard and tp, those of size 1 left out.
+// The axes dp_replicate, dp_shard, cp and tp, those of size 1 left out.
 Mesh mesh_of(const Degrees& degrees);
+
+// What of the degrees a model's plan depends on.
+PlanOptions plan_options_of(const Config& config, const Degrees& degrees);
 
 // UserError if training.global_batch_size is no multiple of a microbatch.
 StepRows step_rows_of(const Config& config, const Degrees& degrees);

@@ -34,18 +34,18 @@ std::string message_of(Function function) {
 }
 
 TEST(Degrees, ShardingTakesTheDevicesThatAreLeft) {
-  EXPECT_EQ(degrees_of(config_of({kReplicate, "2", kTensor, "2"}), 16), (Degrees{2, 4, 2}));
-  EXPECT_EQ(degrees_of(config_of({}), 4), (Degrees{1, 4, 1}));
+  EXPECT_EQ(degrees_of(config_of({kReplicate, "2", kTensor, "2"}), 16), (Degrees{2, 4, 1, 2}));
+  EXPECT_EQ(degrees_of(config_of({}), 4), (Degrees{.shard = 4}));
 }
 
 TEST(Degrees, WithoutADeviceCountThereAreAsManyAsTheDegreesAskFor) {
-  EXPECT_EQ(degrees_of(config_of({}), std::nullopt), (Degrees{1, 1, 1}));
+  EXPECT_EQ(degrees_of(config_of({}), std::nullopt), (Degrees{}));
   EXPECT_EQ(degrees_of(config_of({kShard, "4", kReplicate, "2"}), std::nullopt).devices(), 8);
 }
 
 TEST(Degrees, TheMeshLeavesOutAxesOfSizeOne) {
-  EXPECT_EQ(to_string(mesh_of({2, 2, 1})), "dp_replicate=2,dp_shard=2");
-  EXPECT_EQ(mesh_of({1, 1, 1}), Mesh());
+  EXPECT_EQ(to_string(mesh_of({.replicate = 2, .shard = 2})), "dp_replicate=2,dp_shard=2");
+  EXPECT_EQ(mesh_of({}), Mesh());
 }
 
 TEST(Degrees, ThatDoNotFitTheDevicesNameACountThatWorks) {
@@ -61,24 +61,51 @@ TEST(Degrees, ThatDoNotFitTheDevicesNameACountThatWorks) {
 }
 
 TEST(Degrees, TensorParallelMustDivideHeadsAndFeedForward) {
-  EXPECT_THAT(
-      message_of([] {
-        degrees_of(config_of({kTensor, "8", "--model.n_kv_heads", "4", "--model.ffn_dim", "768"}), std::nullopt);
-      }),
-      AllOf(HasSubstr("tp: parallelism.tensor_parallel_degree = 8"), HasSubstr("model.n_kv_heads = 4"),
-            HasSubstr("values that would work: 1, 2, 4")));
+  EXPECT_THAT(message_of([] {
+                degrees_of(config_of({kTensor, "6", "--model.n_heads", "16", "--model.n_kv_heads", "4",
+                                      "--model.ffn_dim", "768"}),
+                           std::nullopt);
+              }),
+              AllOf(HasSubstr("tp: parallelism.tensor_parallel_degree = 6"), HasSubstr("model.n_kv_heads = 4"),
+                    HasSubstr("values that would work: 1, 2, 4, 8, 16")));
+}
+
+TEST(Degrees, SeveralRanksMayHaveTheSameKeyHead) {
+  const Config config = config_of({"--model.n_heads", "16", "--model.n_kv_heads", "4", "--model.ffn_dim", "768"});
+  EXPECT_FALSE(plan_options_of(config, {.tensor = 4}).whole_kv_heads);
+  EXPECT_TRUE(plan_options_of(config, {.tensor = 8}).whole_kv_heads);
+}
+
+TEST(Degrees, ContextParallelMustDivideTheTokens) {
+  const std::string degree = "--parallelism.context_parallel_degree";
+  EXPECT_THAT(message_of([&] {
+                degrees_of(config_of({degree, "4", "--training.seq_len", "100"}), std::nullopt);
+              }),
+              AllOf(HasSubstr("cp: training.seq_len = 100"), HasSubstr("no multiple of 8 pieces"),
+                    HasSubstr("context_parallel_load_balancer"), HasSubstr("96 would work")));
+  EXPECT_EQ(degrees_of(config_of({degree, "4", "--training.seq_len", "100",
+                                  "--parallelism.context_parallel_load_balancer", "none"}),
+                       8),
+            (Degrees{.shard = 2, .context = 4}));
+}
+
+TEST(Degrees, SequenceParallelMustDivideTheTokens) {
+  const std::vector<std::string> flags = {
+      "--parallelism.enable_sequence_parallel", "--training.seq_len", "102", "--model.ffn_dim", "768", kTensor, "4"};
+  EXPECT_THAT(message_of([&] { degrees_of(config_of(flags), std::nullopt); }),
+              AllOf(HasSubstr("tp: training.seq_len = 102"), HasSubstr("100 would work")));
 }
 
 TEST(StepRows, AccumulationFollowsFromTheGlobalBatch) {
   const Config config = config_of({"--training.local_batch_size", "4", "--training.global_batch_size", "24"});
-  EXPECT_EQ(step_rows_of(config, {1, 1, 1}), (StepRows{6, 4}));
-  EXPECT_EQ(step_rows_of(config, {1, 2, 2}), (StepRows{3, 8}));
-  EXPECT_EQ(step_rows_of(config_of({"--training.local_batch_size", "4"}), {1, 2, 1}), (StepRows{1, 8}));
+  EXPECT_EQ(step_rows_of(config, {}), (StepRows{6, 4}));
+  EXPECT_EQ(step_rows_of(config, {.shard = 2, .tensor = 2}), (StepRows{3, 8}));
+  EXPECT_EQ(step_rows_of(config_of({"--training.local_batch_size", "4"}), {.shard = 2}), (StepRows{1, 8}));
 }
 
 TEST(StepRows, AGlobalBatchThatDoesNotDivideNamesThoseAroundIt) {
   const Config config = config_of({"--training.local_batch_size", "4", "--training.global_batch_size", "10"});
-  EXPECT_THAT(message_of([&] { step_rows_of(config, {1, 2, 1}); }), HasSubstr("8 or 16 would work"));
+  EXPECT_THAT(message_of([&] { step_rows_of(config, {.shard = 2}); }), HasSubstr("8 or 16 would work"));
 }
 
 }  // namespace

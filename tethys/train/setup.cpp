@@ -3,7 +3,9 @@
 #include "config/config.h"
 #include "config/parameter_group.h"
 #include "models/registry.h"
+#include "nn/attention.h"
 #include "train/sizes.h"
+#include "train/token_order.h"
 
 namespace tethys {
 namespace {
@@ -18,6 +20,24 @@ StepOptions step_options(const Config& config, const Mesh& mesh, const RematPoli
   options.groups = group_settings(parameter_groups(config), config.get_float("optimizer.weight_decay"), names);
   options.remat = remat;
   return options;
+}
+
+// Where several tensor-parallel ranks have the same key and value head, it stands once for each in the products.
+std::unique_ptr<LanguageModel> model_for(const Config& config, const Degrees& degrees) {
+  const std::unique_ptr<LanguageModelConfig> tree =
+      find_architecture(config.get_string("model.name")).configure(config);
+  const int64_t kv_heads = config.get_int("model.n_kv_heads");
+  if (kv_heads % degrees.tensor != 0) {
+    for (const NamedNode& found : match_nodes(*tree, "layers.*.attention"))
+      dynamic_cast<SelfAttentionConfig&>(*found.node).kv_repeats = degrees.tensor / kv_heads;
+  }
+  return tree->build();
+}
+
+std::vector<int64_t> token_order_of(const Config& config, const Degrees& degrees) {
+  const bool balanced = config.get_string("parallelism.context_parallel_load_balancer") == "headtail";
+  if (degrees.context == 1 || !balanced) return {};
+  return head_tail_order(config.get_int("training.seq_len"), degrees.context);
 }
 
 }  // namespace
@@ -54,14 +74,14 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   check_sizes(config, setup.shape);
   setup.precision = precision_of(config);
   const Architecture& architecture = find_architecture(config.get_string("model.name"));
-  setup.model = architecture.configure(config)->build();
+  setup.model = model_for(config, setup.degrees);
   const bool scan = config.get_bool("graph.scan_layers");
   const RematPolicy remat = remat_of(config);
   const bool reshard = config.get_string("parallelism.fsdp_reshard_after_forward") != "never";
   // A block is a unit of recomputation where activations are computed again, or gathered weights are gathered again.
-  const bool gathers = setup.mesh.size_of("dp_shard") > 1 && reshard;
+  const bool gathers = setup.degrees.shard * setup.degrees.context > 1 && reshard;
   setup.model->set_layer_options({.scan = scan, .checkpoint = remat.kind != RematPolicy::Kind::None || gathers});
-  setup.store = make_store(*setup.model, architecture.plan(),
+  setup.store = make_store(*setup.model, architecture.plan(plan_options_of(config, setup.degrees)),
                            {.mesh = setup.mesh,
                             .stack_layers = scan,
                             .storage_dtype = setup.precision.storage,
@@ -71,6 +91,11 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   setup.step = step_options(config, setup.mesh, remat, *setup.model);
   setup.schedule = schedule_of(config);
   setup.learning_rate = config.get_float("optimizer.lr");
+  setup.token_order = token_order_of(config, setup.degrees);
+  if (config.get_bool("parallelism.enable_sequence_parallel") && setup.degrees.tensor == 1) {
+    setup.warnings.push_back(fmt::format("{} does nothing without parallelism.tensor_parallel_degree above 1",
+                                         config.cite("parallelism.enable_sequence_parallel")));
+  }
   return setup;
 }
 

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "nn/language_model.h"
@@ -38,7 +39,9 @@ struct TrainingSetup {
   BatchShape shape;
   StepOptions step;
   Schedule schedule;
-  double learning_rate = 0;  // the peak
+  double learning_rate = 0;           // the peak
+  std::vector<int64_t> token_order;   // of a row's columns; empty: as they stand (token_order.h)
+  std::vector<std::string> warnings;  // what was asked for and does nothing
 
   int64_t tokens_per_step() const { return shape.microbatches * shape.rows * shape.seq_len; }
   int64_t rows_per_step() const { return shape.microbatches * shape.rows; }

@@ -1,6 +1,7 @@
 #include "train/step_runner.h"
 
 #include "runtime/eager.h"
+#include "train/token_order.h"
 
 namespace tethys {
 
@@ -15,10 +16,9 @@ std::vector<Array> step_arguments(const TrainingState& state, const StepFeed& fe
   std::vector<Array> arguments = state.list();
   arguments.push_back(put(HostTensor::scalar(static_cast<int32_t>(feed.step)), whole));
   arguments.push_back(put(HostTensor::from_doubles({promote(DType::F32, setup.precision.storage), {}}, rate), whole));
-  arguments.push_back(put(feed.batch.tokens, rows));
-  arguments.push_back(put(feed.batch.labels, rows));
-  arguments.push_back(put(feed.batch.positions, rows));
-  arguments.push_back(put(feed.batch.segment_ids, rows));
+  for (const HostTensor* part :
+       {&feed.batch.tokens, &feed.batch.labels, &feed.batch.positions, &feed.batch.segment_ids})
+    arguments.push_back(put(in_order(*part, setup.token_order), rows));
   return arguments;
 }
 

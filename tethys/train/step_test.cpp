@@ -18,7 +18,7 @@ struct Recorded {
 Recorded record(const BatchShape& shape, const StoreOptions& options, bool output_gradients = false) {
   Config config;
   Recorded r{llama_config(config)->build(), {}, {}};
-  r.store = make_store(*r.model, llama_plan(), options);
+  r.store = make_store(*r.model, llama_plan({}), options);
   r.model->set_layer_options({options.stack_layers, false});
   StepOptions step;
   step.mesh = options.mesh;

@@ -229,6 +229,7 @@ void Trainer::train() {
   }
   may_end(false);
   for (const std::string& note : runner_->notes()) log("not sharded: " + note);
+  for (const std::string& warning : setup().warnings) log("warning: " + warning);
   const ProgramCache::Counters programs = executor().counters();
   line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
                    programs.disk_hits));

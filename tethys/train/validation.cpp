@@ -5,6 +5,7 @@
 
 #include "kernels/linear_cross_entropy/linear_cross_entropy.h"
 #include "ops/control/redistribute.h"
+#include "train/token_order.h"
 
 namespace tethys {
 namespace {
@@ -53,6 +54,7 @@ Validator::Validator(Executor& executor, const TrainingSetup& setup, const Token
       text_(beginning(text, setup, steps)),
       batches_(text_, validation_batches(setup)),
       entropy_(unigram_entropy(text_)),
+      order_(setup.token_order),
       program_(executor.compile(make_program(*record_validation(setup), setup.mesh, executor.capabilities()))) {}
 
 ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t step, const Progress& progress) {
@@ -65,7 +67,7 @@ ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t s
     Batch batch = batches_.make(i);
     std::vector<Array> arguments = parameters;
     for (HostTensor* part : {&batch.tokens, &batch.labels, &batch.positions, &batch.segment_ids}) {
-      arguments.push_back(to_device(executor_.devices(), rows_of(std::move(*part)), placement));
+      arguments.push_back(to_device(executor_.devices(), in_order(rows_of(std::move(*part)), order_), placement));
     }
     const std::vector<Array> results = executor_.run(*program_, std::move(arguments));
     loss += to_host(results[0]).to_doubles()[0];

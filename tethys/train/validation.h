@@ -31,6 +31,7 @@ class Validator {
   TokenStream text_;
   BatchMaker batches_;
   double entropy_;
+  std::vector<int64_t> order_;  // of a row's columns
   std::shared_ptr<const CompiledProgram> program_;
 };
 

@@ -1,6 +1,7 @@
 #include "transforms/localise.h"
 
 #include "ir/clone.h"
+#include "ops/collective/part.h"
 #include "ops/control/barrier.h"
 #include "ops/elementwise/convert.h"
 #include "ops/registry.h"
@@ -31,7 +32,7 @@ class Localisation {
       else if (node.op->generator)
         map_[node.results[0]] = generate(node);
       else
-        append(node);
+        append(n);
     }
     local_->set_scope("");
     set_outputs();
@@ -47,15 +48,16 @@ class Localisation {
   Layout layout(ValueId id) const { return {placed_.type(id), placement(id)}; }
   TensorType local(ValueId id) const { return local_type(placed_.type(id), placement(id), mesh_); }
 
-  void append(const Node& node) {
+  void append(NodeId n) {
+    const Node& node = placed_.node(n);
     std::vector<Value> operands;
     for (ValueId v : node.operands) operands.push_back(map_[v]);
     std::vector<TensorType> declared;
     for (ValueId v : node.results) declared.push_back(local(v));
     Regions regions;
     for (const auto& region : node.regions) regions.push_back(Localisation(*region, mesh_).run());
-    const std::vector<Value> results =
-        local_->append(*node.op, node.attributes, operands, std::move(regions), declared);
+    std::vector<Value> results = own_form(n, operands);
+    if (results.empty()) results = local_->append(*node.op, node.attributes, operands, std::move(regions), declared);
     for (size_t i = 0; i < results.size(); ++i) {
       require(results[i].type() == declared[i], "{}: the parts of {} at {} are {}, the op gives {}", node.op->name,
               to_string(placed_.type(node.results[i])), to_string(placement(node.results[i])), to_string(declared[i]),
@@ -66,6 +68,16 @@ class Localisation {
     }
   }
 
+  // The results of an op that has a form of its own for parts that lie like these.
+  std::vector<Value> own_form(NodeId n, const std::vector<Value>& operands) {
+    const Node& node = placed_.node(n);
+    if (node.op->local == nullptr) return {};
+    std::vector<Layout> from, to;
+    for (ValueId v : node.operands) from.push_back(layout(v));
+    for (ValueId v : node.results) to.push_back(layout(v));
+    return node.op->local({*local_, placed_.call(n), operands, from, to, mesh_});
+  }
+
   // This device's part of a splat or iota.
   Value generate(const Node& node) {
     const ValueId id = node.results[0];
@@ -74,8 +86,7 @@ class Localisation {
     if (node.op != &iota_op) return part;
     const int64_t dim = iota_dim(node.attributes);
     if (type.dims[dim] == placed_.type(id).dims[dim]) return part;
-    const Value size = splat(*local_, {DType::S32, {}}, static_cast<double>(type.dims[dim]));
-    const Value start = multiply(part_index(*local_, placement(id), dim, mesh_), size);
+    const Value start = part_start(*local_, layout(id), dim, mesh_);
     return add(part, broadcast(convert(start, type.dtype), type.dims, {}));
   }
 

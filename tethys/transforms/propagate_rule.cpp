@@ -107,6 +107,7 @@ class Rule {
                                           to_string(*operands_[i].placement), a.name, why));
       return -1;
     };
+    if (factor >= 0 && factors_.factors[factor].gathered) return -1;
     if (factor < 0 || blocked_[factor]) return note(fmt::format("dimension {} must be whole", along(i, axis).dim));
     const int64_t size = factors_.factors[factor].size;
     if (size % (cuts_[factor] * a.size) != 0)

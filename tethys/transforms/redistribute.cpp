@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/collective/collective.h"
+#include "ops/collective/part.h"
 #include "ops/elementwise/compare.h"
 #include "ops/elementwise/convert.h"
 #include "ops/elementwise/select.h"
@@ -13,15 +14,6 @@
 namespace tethys {
 namespace {
 
-// The mesh axes that cut a dimension, in mesh order. Axes of one device cut nothing.
-Dims cutting_axes(const Placement& placement, int64_t dim, const Mesh& mesh) {
-  Dims axes;
-  for (int64_t a = 0; a < mesh.rank(); ++a) {
-    if (placement[a].is_shard(dim) && mesh.axes()[a].size > 1) axes.push_back(a);
-  }
-  return axes;
-}
-
 int64_t parts_of(const Mesh& mesh, const Dims& axes) {
   int64_t parts = 1;
   for (int64_t a : axes) parts *= mesh.axes()[a].size;
@@ -29,16 +21,6 @@ int64_t parts_of(const Mesh& mesh, const Dims& axes) {
 }
 
 Value number(Graph& graph, int64_t value) { return splat(graph, {DType::S32, {}}, static_cast<double>(value)); }
-
-// The index of this device in the group that differs along `axes`, major first.
-Value group_index(Graph& graph, const Mesh& mesh, const Dims& axes) {
-  Value index = axis_index(graph, mesh, axes[0]);
-  for (size_t i = 1; i < axes.size(); ++i) {
-    const Value major = multiply(index, number(graph, mesh.axes()[axes[i]].size));
-    index = add(major, axis_index(graph, mesh, axes[i]));
-  }
-  return index;
-}
 
 // One move, step by step. `now_` says along each axis what has been reached; a dimension's axes are undone from the
 // minor one and done again from there, since a piece of a piece is only contiguous in that order.
@@ -195,11 +177,6 @@ class Move {
 Value redistribute_local(Value local, const Layout& from, const Layout& to, const Mesh& mesh) {
   require(from.type.rank() == to.type.rank(), "redistribute from {} to {}", to_string(from.type), to_string(to.type));
   return Move(local, from, to, mesh).run();
-}
-
-Value part_index(Graph& graph, const Placement& placement, int64_t dim, const Mesh& mesh) {
-  const Dims axes = cutting_axes(placement, dim, mesh);
-  return axes.empty() ? number(graph, 0) : group_index(graph, mesh, axes);
 }
 
 }  // namespace tethys

@@ -117,17 +117,5 @@ TEST(RedistributeLocal, AWholeBecomesASumOfItselfAndZeros) {
   EXPECT_THAT(ops_of(DType::F32, {8}, {kWhole, kWhole}, {kWhole, partial(Reduction::Max)}), IsEmpty());
 }
 
-TEST(RedistributeLocal, PartsAreCountedMajorAxisFirst) {
-  Graph g;
-  g.set_outputs({part_index(g, {shard(0), shard(0)}, 0, kMesh)});
-  EXPECT_EQ(to_string(g), R"(%0 = axis_index() {axes [0] dim 0 sum} : s32[]
-%1 = splat() {4} : s32[]
-%2 = multiply(%0, %1) : s32[]
-%3 = axis_index() {axes [1] dim 0 sum} : s32[]
-%4 = add(%2, %3) : s32[]
-return %4
-)");
-}
-
 }  // namespace
 }  // namespace tethys

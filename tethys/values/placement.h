@@ -60,4 +60,11 @@ Dims local_offsets(const Dims& global, const Placement& placement, const Mesh& m
 // "(S(0),R,P(sum))"
 std::string to_string(const Placement& placement);
 
+// A global type and where it lies.
+struct Layout {
+  TensorType type;
+  Placement placement;
+  bool operator==(const Layout&) const = default;
+};
+
 }  // namespace tethys

@@ -1,6 +1,7 @@
 #include "kernels/attention/attention.h"
 
 #include "kernels/attention/reference.h"
+#include "ops/control/redistribute.h"
 #include "ops/samples.h"
 
 namespace tethys {
@@ -53,17 +54,22 @@ Cotangents vjp(const VjpContext& c) {
   operands.insert(operands.end(), c.results.begin(), c.results.end());
   operands.push_back(*c.cotangents[0]);
   const std::vector<Value> gradients = kernel(attention_backward_kernel, c.graph, c.call.attributes, operands);
-  for (size_t i = 0; i < 3; ++i) result[i] = gradients[i];
+  for (size_t i = 0; i < 3; ++i) result[i] = redistribute_like(gradients[i], c.operands[i]);
   return result;
 }
 
-// Batch and key heads may be sharded; query heads are the product (K, G), sharded along K alone.
+// Batch, queries and key heads may be sharded; query heads are the product (K, G), sharded along K alone. Sharded
+// queries see all keys (context parallelism), and what they give back to keys and values are summands.
 struct AttentionFactors {
   explicit AttentionFactors(const OpCall& call) {
     const Dims& q = call.operands[0].dims;
     const Dims& k = call.operands[1].dims;
-    factors.factors = {{FactorKind::Pass, q[0]}, {FactorKind::Replicate, q[1]},        {FactorKind::Replicate, k[1]},
-                       {FactorKind::Pass, k[2]}, {FactorKind::Replicate, q[2] / k[2]}, {FactorKind::Replicate, q[3]}};
+    factors.factors = {{FactorKind::Pass, q[0]},
+                       {FactorKind::Reduced, q[1]},
+                       {FactorKind::Replicate, k[1], Reduction::Sum, /*gathered=*/true},
+                       {FactorKind::Pass, k[2]},
+                       {FactorKind::Replicate, q[2] / k[2]},
+                       {FactorKind::Replicate, q[3]}};
     factors.operands = {queries, keys, keys, rows_S, rows_T, rows_S, rows_T};
   }
   static constexpr int B = 0, S = 1, T = 2, K = 3, G = 4, D = 5;

@@ -1,5 +1,9 @@
 #include "kernels/linear_cross_entropy/linear_cross_entropy.h"
 
+#include <limits>
+
+#include "ops/collective/collective.h"
+#include "ops/collective/part.h"
 #include "ops/dot/dot.h"
 #include "ops/samples.h"
 #include "ops/shape/splat.h"
@@ -7,10 +11,12 @@
 namespace tethys {
 
 std::string describe(const LinearCrossEntropyAttributes& a) {
-  return fmt::format("weight gradient {}", tethys::name_of(a.weight_gradient));
+  return fmt::format("weight gradient {}, {} words", tethys::name_of(a.weight_gradient), a.vocabulary);
 }
 
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<TensorType> infer(const OpCall& call) {
   require(call.operands.size() == 3, "{} operands", call.operands.size());
@@ -22,30 +28,64 @@ std::vector<TensorType> infer(const OpCall& call) {
   const TensorType expected{DType::S32, {x.dims[0], x.dims[1]}};
   require(labels == expected, "labels {}, expected {}", to_string(labels), to_string(expected));
   const auto& a = call.attributes.as<LinearCrossEntropyAttributes>();
+  require(a.vocabulary > 0, "a vocabulary of {} words", a.vocabulary);
   return {{wide(x.dtype), {}}, x, w.with_dtype(a.weight_gradient)};
 }
 
-std::vector<Value> reference(Graph& graph, const Attributes& attributes, const std::vector<Value>& operands) {
+// What a device that holds some of the words needs of those that hold the others.
+struct OtherWords {
+  const Mesh& mesh;
+  Dims axes;      // that cut the vocabulary
+  Value start;    // s32[]: the number of this device's first word
+  int64_t words;  // of all devices, with padding
+
+  Tensor reduced(const Tensor& x, Reduction reduction) const { return all_reduce(x.value(), mesh, axes, reduction); }
+  // x on the first of the devices, zero on the others.
+  Tensor once(const Tensor& x) const { return where(equal(Tensor(group_index(x.graph(), mesh, axes)), 0), x, 0); }
+};
+
+// With `others`, the loss and the gradient of x are this device's summands.
+std::vector<Value> compose(Graph& graph, const LinearCrossEntropyAttributes& attributes,
+                           const std::vector<Value>& operands, const OtherWords* others) {
   const Tensor x_BSD = operands[0];
   const Tensor w_VD = operands[1];
   const Tensor labels_BS1 = unsqueeze(operands[2], -1);
-  const Tensor logits = einsum("bsd,vd->bsv", x_BSD, w_VD, wide(x_BSD.dtype()));
+  const Tensor products = einsum("bsd,vd->bsv", x_BSD, w_VD, wide(x_BSD.dtype()));
   const Tensor valid_BS1 = not_equal(labels_BS1, kIgnoredLabel);
-  const Tensor ids_BSV = iota(graph, {DType::S32, logits.dims()}, 2);
+  Tensor ids_BSV = iota(graph, {DType::S32, products.dims()}, 2);
+  if (others != nullptr) ids_BSV = ids_BSV + Tensor(others->start);
+  const bool is_padded = (others != nullptr ? others->words : products.size(2)) > attributes.vocabulary;
+  const Tensor logits =
+      is_padded ? where(ids_BSV < static_cast<double>(attributes.vocabulary), products, -kInfinity) : products;
   const Tensor is_label = equal(ids_BSV, labels_BS1);  // nowhere, for an ignored label
 
-  const Tensor largest = max(logits, {-1}, true);
+  Tensor largest = max(logits, {-1}, true);
+  if (others != nullptr) largest = others->reduced(largest, Reduction::Max);
   const Tensor e = exponential(logits - largest);
-  const Tensor total = sum(e, {-1}, true);
+  Tensor total = sum(e, {-1}, true);
+  if (others != nullptr) total = others->reduced(total, Reduction::Sum);
+  Tensor log_sum_exp = logarithm(total) + largest;
+  if (others != nullptr) log_sum_exp = others->once(log_sum_exp);
   const Tensor at_label = sum(where(is_label, logits, 0), {-1}, true);
-  const Tensor loss = sum(where(valid_BS1, logarithm(total) + largest - at_label, 0));
+  const Tensor loss = sum(where(valid_BS1, log_sum_exp - at_label, 0));
 
   const Tensor p_minus_label = e / total - cast(is_label, e.dtype());
   const Tensor dlogits = cast(where(valid_BS1, p_minus_label, 0), x_BSD.dtype());
   const Tensor dx = einsum("bsv,vd->bsd", dlogits, w_VD);
-  const DType dw_dtype = attributes.as<LinearCrossEntropyAttributes>().weight_gradient;
-  const Tensor dw = einsum("bsv,bsd->vd", dlogits, x_BSD, dw_dtype);
+  const Tensor dw = einsum("bsv,bsd->vd", dlogits, x_BSD, attributes.weight_gradient);
   return {loss.value(), dx.value(), dw.value()};
+}
+
+std::vector<Value> reference(Graph& graph, const Attributes& attributes, const std::vector<Value>& operands) {
+  return compose(graph, attributes.as<LinearCrossEntropyAttributes>(), operands, nullptr);
+}
+
+std::vector<Value> local(const LocalContext& c) {
+  const Layout& w = c.operand_layouts[1];
+  const Dims axes = cutting_axes(w.placement, 0, c.mesh);
+  if (axes.empty()) return {};
+  const OtherWords others{c.mesh, axes, part_start(c.graph, w, 0, c.mesh), w.type.dims[0]};
+  return compose(c.graph, c.call.attributes.as<LinearCrossEntropyAttributes>(), c.operands, &others);
 }
 
 Cotangents vjp(const VjpContext& c) {
@@ -58,14 +98,15 @@ Cotangents vjp(const VjpContext& c) {
   return result;
 }
 
-// Rows of x are summed into the loss and into w's gradient, and stay rows of x's.
+// Rows of x are summed into the loss and into w's gradient, and stay rows of x's. Words are summed into the loss and
+// x's gradient.
 Factors factors(const OpCall& call) {
   const Dims& x = call.operands[0].dims;
   Factors f;
   f.factors = {{FactorKind::Reduced, x[0]},
                {FactorKind::Reduced, x[1]},
                {FactorKind::Replicate, x[2]},
-               {FactorKind::Replicate, call.operands[1].dims[0]}};
+               {FactorKind::Reduced, call.operands[1].dims[0]}};
   f.operands = {{{0}, {1}, {2}}, {{3}, {2}}, {{0}, {1}}};
   f.results = {{}, {{0}, {1}, {2}}, {{3}, {2}}};
   return f;
@@ -75,7 +116,12 @@ std::vector<Sample> samples() {
   const std::vector<int32_t> labels = {1, 6, kIgnoredLabel, 0, 3, 3, kIgnoredLabel, 2};
   return {{.name = "one label in four ignored",
            .operands = {sample_tensor({4, 2, 3}, 1), sample_tensor({7, 3}, 2), HostTensor::of<int32_t>({4, 2}, labels)},
-           .attributes = LinearCrossEntropyAttributes{DType::F64},
+           .attributes = LinearCrossEntropyAttributes{DType::F64, 7},
+           .declared = {},
+           .regions = {}},
+          {.name = "a vocabulary with padding behind it",
+           .operands = {sample_tensor({4, 2, 3}, 1), sample_tensor({8, 3}, 2), HostTensor::of<int32_t>({4, 2}, labels)},
+           .attributes = LinearCrossEntropyAttributes{DType::F64, 7},
            .declared = {},
            .regions = {}}};
 }
@@ -89,12 +135,13 @@ const KernelRecord linear_cross_entropy_kernel = {
     .gradient = Gradient::Rule,
     .vjp = vjp,
     .factors = factors,
+    .local = local,
     .samples = samples,
     .lowerings = {},
 };
 
-Tensor linear_cross_entropy(const Tensor& x_BSD, const Tensor& w_VD, const Tensor& labels_BS) {
-  const LinearCrossEntropyAttributes attributes{gradient_dtype(w_VD.value())};
+Tensor linear_cross_entropy(const Tensor& x_BSD, const Tensor& w_VD, const Tensor& labels_BS, int64_t vocabulary) {
+  const LinearCrossEntropyAttributes attributes{gradient_dtype(w_VD.value()), vocabulary};
   return kernel(linear_cross_entropy_kernel, x_BSD.graph(), attributes,
                 {x_BSD.value(), w_VD.value(), labels_BS.value()})[0];
 }

@@ -3,11 +3,14 @@
 //
 //   B batch   S sequence   D width   V vocabulary
 //
-//   Tensor loss_sum = linear_cross_entropy(x_BSD, w_VD, labels_BS);
+//   Tensor loss_sum = linear_cross_entropy(x_BSD, w_VD, labels_BS, 128256);
 //
 // The sum over valid labels of −log softmax(x wᵀ)[label], at least in float32. Labels of −100 are ignored. The forward
 // computes the gradients for a cotangent of 1 while it has the logits; the backward multiplies them by the cotangent
 // (Hsu et al., Liger Kernel, 2024). Where only the loss is used, they are dead code.
+//
+// The vocabulary may be sharded: then each device has the logits of its words, and of the others' only their maximum
+// and sum (Shoeybi et al., Megatron-LM, 2019, section 3).
 #pragma once
 
 #include "ops/kernel/kernel.h"
@@ -21,10 +24,13 @@ extern const KernelRecord linear_cross_entropy_kernel;
 
 struct LinearCrossEntropyAttributes {
   DType weight_gradient = DType::F32;
+  // The words that there are; rows of w behind them are padding.
+  int64_t vocabulary = 0;
   bool operator==(const LinearCrossEntropyAttributes&) const = default;
 };
 std::string describe(const LinearCrossEntropyAttributes& attributes);
 
-Tensor linear_cross_entropy(const Tensor& x_BSD, const Tensor& w_VD, const Tensor& labels_BS);
+// `vocabulary`: the rows of w that are words; those behind them count for nothing.
+Tensor linear_cross_entropy(const Tensor& x_BSD, const Tensor& w_VD, const Tensor& labels_BS, int64_t vocabulary);
 
 }  // namespace tethys

@@ -165,8 +165,8 @@ TEST(Llama, PlanOnAMeshOfDataAndTensorParallelRanks) {
   StoreOptions options;
   options.mesh = Mesh({{"dp_shard", 2}, {"tp", 2}});
   options.stack_layers = true;
-  EXPECT_EQ(to_string(make_store(*model, find_architecture("llama3").plan(), options)),
-            "tok_embeddings.weight: f32[104,32] (S(0),R)\n"
+  EXPECT_EQ(to_string(make_store(*model, find_architecture("llama3").plan({}), options)),
+            "tok_embeddings.weight: f32[104,32] (S(1),S(0))\n"
             "layers.*.attention_norm.weight: f32[2,32] (S(1),R)\n"
             "layers.*.attention.wq.weight: f32[2,32,32] (S(2),S(1))\n"
             "layers.*.attention.wk.weight: f32[2,16,32] (S(2),S(1))\n"
@@ -177,7 +177,7 @@ TEST(Llama, PlanOnAMeshOfDataAndTensorParallelRanks) {
             "layers.*.feed_forward.w2.weight: f32[2,32,48] (S(1),S(2))\n"
             "layers.*.feed_forward.w3.weight: f32[2,48,32] (S(2),S(1))\n"
             "norm.weight: f32[32] (S(0),R)\n"
-            "output.weight: f32[104,32] (S(0),R)\n");
+            "output.weight: f32[104,32] (S(1),S(0))\n");
 }
 
 TEST(Llama, ADegreeThatDoesNotDivideNamesTheParameterAndTheSize) {
@@ -185,7 +185,7 @@ TEST(Llama, ADegreeThatDoesNotDivideNamesTheParameterAndTheSize) {
   StoreOptions options;
   options.mesh = Mesh({{"tp", 5}});
   try {
-    make_store(*model, find_architecture("llama3").plan(), options);
+    make_store(*model, find_architecture("llama3").plan({}), options);
     FAIL();
   } catch (const UserError& e) {
     EXPECT_STREQ(e.what(),

@@ -29,20 +29,21 @@ const Parameter& weight_of(const ProjectionLossConfig& config, const std::string
 }  // namespace
 
 ProjectionLoss::ProjectionLoss(const ProjectionLossConfig& config, std::string name, const Parameter& embedding)
-    : Module(name), weight_(weight_of(config, name, own_weight_, embedding)) {
+    : Module(name), vocab_size_(config.vocab_size), weight_(weight_of(config, name, own_weight_, embedding)) {
   if (own_weight_) add(*own_weight_);
 }
 
 Tensor ProjectionLoss::forward(const Tensor& input, const Tensor& labels_BS) {
   const Scope scope = enter(input.graph());
   const Tensor x_BSD = entering(input);
-  return linear_cross_entropy(x_BSD, weight_.in(x_BSD.graph()), labels_BS);
+  return linear_cross_entropy(x_BSD, weight_.in(x_BSD.graph()), labels_BS, vocab_size_);
 }
 
 Tensor ProjectionLoss::logits(const Tensor& input) {
   const Scope scope = enter(input.graph());
   const Tensor x_BSD = entering(input);
-  return einsum("bsd,vd->bsv", x_BSD, weight_.in(x_BSD.graph()), wide(x_BSD.dtype()));
+  const Tensor logits_BSV = einsum("bsd,vd->bsv", x_BSD, weight_.in(x_BSD.graph()), wide(x_BSD.dtype()));
+  return logits_BSV.size(-1) == vocab_size_ ? logits_BSV : slice(logits_BSV, -1, 0, vocab_size_);
 }
 
 }  // namespace tethys

@@ -32,6 +32,7 @@ class ProjectionLoss : public Module {
   virtual Tensor logits(const Tensor& x_BSD);
 
  private:
+  int64_t vocab_size_;
   std::optional<Parameter> own_weight_;
   const Parameter& weight_;
 };

@@ -2,11 +2,18 @@
 
 #include <fmt/ranges.h>
 
+#include <numeric>
+
+#include "ops/collective/part.h"
 #include "ops/dot/dot.h"
 #include "ops/elementwise/convert.h"
+#include "ops/elementwise/select.h"
 #include "ops/reduce/reduce.h"
 #include "ops/registry.h"
 #include "ops/samples.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/splat.h"
+#include "ops/tensor.h"
 
 namespace tethys {
 namespace {
@@ -41,14 +48,34 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
 // Many rows may be added into one: in the dtype that the table's gradient is wanted in.
 Cotangents vjp(const VjpContext& c) {
   const Value g = convert(*c.cotangents[0], gradient_dtype(c.operands[0]));
-  return {scatter_add(c.operands[1], g, c.operands[0].dims()[0]), std::nullopt};
+  return {scatter_add_like(c.operands[1], g, c.operands[0]), std::nullopt};
 }
 
-// The table's rows must be whole; indices and row elements pass.
+// The first row that this device holds.
+Value first_row(const LocalContext& c, const Layout& table, const TensorType& indices) {
+  return broadcast(part_start(c.graph, table, 0, c.mesh), indices.dims, {});
+}
+
+std::vector<Value> local(const LocalContext& c) {
+  const Layout& table = c.operand_layouts[0];
+  if (cutting_axes(table.placement, 0, c.mesh).empty()) return {};
+  const Tensor indices = c.operands[1];
+  const Tensor whole =
+      minimum(maximum(indices, full_like(indices, 0)), full_like(indices, static_cast<double>(table.type.dims[0] - 1)));
+  const Tensor own = whole - Tensor(first_row(c, table, indices.value().type()));
+  const Tensor is_own = (own >= 0) & (own < static_cast<double>(c.operands[0].dims()[0]));
+  const Value rows = gather(c.operands[0], own.value());
+  Dims of_rows(static_cast<size_t>(indices.rank()));
+  std::iota(of_rows.begin(), of_rows.end(), 0);
+  const Value kept = broadcast(is_own.value(), rows.dims(), of_rows);
+  return {select(kept, rows, splat(c.graph, rows.type(), 0))};
+}
+
+// Indices and row elements pass; sharded rows leave a sum.
 Factors factors(const OpCall& call) {
   const TensorType& table = call.operands[0];
   Factors f = elementwise_factors(table.dims, 1, Linearity::Joint);
-  f.factors[0].kind = FactorKind::Replicate;
+  f.factors[0].kind = FactorKind::Reduced;
   TensorFactors index;
   for (int64_t d : call.operands[1].dims) {
     index.push_back({static_cast<int>(f.factors.size())});
@@ -63,19 +90,24 @@ Factors factors(const OpCall& call) {
 }
 
 std::vector<Sample> samples() {
-  return {plain_sample("rows", {sample_tensor({5, 8}, 1), sample_tensor({4, 3}, 2, 0, 5, DType::S32)})};
+  return {
+      plain_sample("rows", {sample_tensor({5, 8}, 1), sample_tensor({4, 3}, 2, 0, 5, DType::S32)}),
+      plain_sample("rows that may be sharded", {sample_tensor({8, 4}, 1), sample_tensor({4}, 2, 0, 8, DType::S32)})};
 }
 
 std::vector<TensorType> infer_scatter(const OpCall& call) {
   const TensorType& indices = call.operands[0];
   const TensorType& updates = call.operands[1];
   check_indices(indices);
-  require(call.declared.size() == 1 && call.declared[0].rank() >= 1, "scatter_add needs the declared result type");
+  const bool has_like = call.operands.size() == 3;
+  require(has_like || call.declared.size() == 1, "scatter_add needs the declared result type");
+  const TensorType& rows = has_like ? call.operands[2] : call.declared[0];
+  require(rows.rank() >= 1, "scatter_add into {}", to_string(rows));
   Dims expected = indices.dims;
-  expected.insert(expected.end(), call.declared[0].dims.begin() + 1, call.declared[0].dims.end());
+  expected.insert(expected.end(), rows.dims.begin() + 1, rows.dims.end());
   require(updates.dims == expected, "updates {} for indices {} and rows of {}", to_string(updates), to_string(indices),
-          to_string(call.declared[0]));
-  return {{updates.dtype, call.declared[0].dims}};
+          to_string(rows));
+  return {{updates.dtype, rows.dims}};
 }
 
 std::vector<stablehlo::Ssa> emit_scatter(EmitContext& c) {
@@ -92,21 +124,38 @@ std::vector<stablehlo::Ssa> emit_scatter(EmitContext& c) {
       {reduction_region(Reduction::Sum, type.dtype)});
 }
 
-Cotangents vjp_scatter(const VjpContext& c) { return {std::nullopt, gather(*c.cotangents[0], c.operands[0])}; }
+Cotangents vjp_scatter(const VjpContext& c) {
+  Cotangents result(c.operands.size());
+  result[1] = gather(*c.cotangents[0], c.operands[0]);
+  return result;
+}
+
+// `like` has served, and this device's rows begin at 0.
+std::vector<Value> local_scatter(const LocalContext& c) {
+  if (c.operands.size() < 3) return {};
+  const Value indices = c.operands[0];
+  const Value own = subtract(indices, first_row(c, c.result_layouts[0], indices.type()));
+  return {scatter_add(own, c.operands[1], c.operands[2].dims()[0])};
+}
 
 // Sharded indices scatter into every row: the result is a sum of parts.
 Factors factors_scatter(const OpCall& call) {
   const int64_t index_rank = call.operands[0].rank();
+  const bool has_like = call.operands.size() == 3;
   Factors f = elementwise_factors(call.operands[1].dims, 1, Linearity::Joint);
   const TensorFactors updates = f.operands[0];
   const TensorFactors index(updates.begin(), updates.begin() + index_rank);
   for (int64_t d = 0; d < index_rank; ++d) f.factors[d].kind = FactorKind::Reduced;
   TensorFactors result = {{static_cast<int>(f.factors.size())}};
-  f.factors.push_back({FactorKind::Replicate, call.declared[0].dims[0], Reduction::Sum});
+  const FactorKind rows = has_like ? FactorKind::Pass : FactorKind::Replicate;
+  f.factors.push_back({rows, has_like ? call.operands[2].dims[0] : call.declared[0].dims[0]});
   result.insert(result.end(), updates.begin() + index_rank, updates.end());
   f.operands = {index, updates};
   f.results = {result};
   f.linear_operands = {false, true};
+  if (!has_like) return f;
+  f.operands.push_back(result);
+  f.linear_operands.push_back(false);
   return f;
 }
 
@@ -115,7 +164,9 @@ std::vector<Sample> samples_scatter() {
            .operands = {sample_tensor({4, 3}, 2, 0, 5, DType::S32), sample_tensor({4, 3, 8}, 1)},
            .attributes = {},
            .declared = {{DType::F64, {5, 8}}},
-           .regions = {}}};
+           .regions = {}},
+          plain_sample("like a table", {sample_tensor({4, 3}, 2, 0, 8, DType::S32), sample_tensor({4, 3, 2}, 1),
+                                        sample_tensor({8, 2}, 3, 0, 1, DType::S32)})};
 }
 
 }  // namespace
@@ -127,6 +178,7 @@ const OpRecord gather_op = {
     .gradient = Gradient::Rule,
     .vjp = vjp,
     .factors = factors,
+    .local = local,
     .samples = samples,
 };
 
@@ -137,6 +189,7 @@ const OpRecord scatter_add_op = {
     .gradient = Gradient::Rule,
     .vjp = vjp_scatter,
     .factors = factors_scatter,
+    .local = local_scatter,
     .samples = samples_scatter,
 };
 
@@ -147,6 +200,10 @@ Value scatter_add(Value indices, Value updates, int64_t rows) {
   dims.erase(dims.begin(), dims.begin() + indices.rank());
   dims.insert(dims.begin(), rows);
   return updates.graph->append(scatter_add_op, {}, {indices, updates}, {}, {{updates.dtype(), std::move(dims)}})[0];
+}
+
+Value scatter_add_like(Value indices, Value updates, Value like) {
+  return updates.graph->append(scatter_add_op, {}, {indices, updates, like})[0];
 }
 
 }  // namespace tethys

@@ -33,6 +33,12 @@ Cotangents vjp(const VjpContext& c) {
   return record.vjp({c.graph, call, c.operands, c.results, c.cotangents, c.wanted});
 }
 
+std::vector<Value> local(const LocalContext& c) {
+  const KernelRecord& record = kernel_record(c.call.attributes);
+  if (record.local == nullptr) return {};
+  return record.local({c.graph, kernel_call(c.call), c.operands, c.operand_layouts, c.result_layouts, c.mesh});
+}
+
 }  // namespace
 
 const OpRecord kernel_op = {
@@ -41,6 +47,7 @@ const OpRecord kernel_op = {
     .gradient = Gradient::Rule,
     .vjp = vjp,
     .factors = [](const OpCall& call) { return kernel_record(call.attributes).factors(kernel_call(call)); },
+    .local = local,
 };
 
 std::vector<Value> kernel(const KernelRecord& record, Graph& graph, Attributes attributes,

@@ -34,6 +34,7 @@ struct KernelRecord {
   Gradient gradient = Gradient::None;
   Cotangents (*vjp)(const VjpContext& context) = nullptr;
   Factors (*factors)(const OpCall& call) = nullptr;
+  std::vector<Value> (*local)(const LocalContext& context) = nullptr;
   std::vector<Sample> (*samples)() = nullptr;
   std::vector<KernelLowering> lowerings;
 };
