@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/temporary_name.h"
 
 namespace tethys {
@@ -41,6 +43,20 @@ Descriptor open_file(const char* verb, const Path& path, int flags) {
   const int fd = retry_interrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC); });
   if (fd < 0) fail(verb, path);
   return Descriptor(fd);
+}
+
+// A pipe is not waited for.
+Descriptor open_to_read(const Path& path) { return open_file("read", path, O_RDONLY | O_NONBLOCK); }
+
+struct stat status_of(const Descriptor& file, const char* verb, const Path& path) {
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail(verb, path);
+  return status;
+}
+
+[[noreturn]] void fail_as_too_large(const Path& path, uint64_t most) {
+  user_error("cannot read {}: it is larger than the {} bytes that are read of such a file", path.string(),
+             with_commas(static_cast<int64_t>(most)));
 }
 
 Descriptor create_file(const Path& path, int flags) {
@@ -82,19 +98,57 @@ void Descriptor::close() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-std::string read_file(const Path& path) {
-  const Descriptor file = open_file("read", path, O_RDONLY);
+std::string read_file(const Path& path, uint64_t most) {
+  {
+    const Descriptor file = open_to_read(path);
+    const struct stat status = status_of(file, "read", path);
+    if (S_ISDIR(status.st_mode)) throw_file_error("cannot read " + path.string(), EISDIR);
+    if (!S_ISREG(status.st_mode)) user_error("cannot read {}: it is no regular file", path.string());
+    if (static_cast<uint64_t>(status.st_size) > most) fail_as_too_large(path, most);
+  }
+  return read_input(path, most);  // what has no size, as under /proc, is read to its end
+}
+
+std::string read_input(const Path& path, uint64_t most) {
+  InputFile file(path);
   std::string content;
   constexpr size_t kChunk = 1 << 16;
   while (true) {
     const size_t size = content.size();
     content.resize(size + kChunk);
-    const ssize_t n = retry_interrupted([&] { return ::read(file.get(), content.data() + size, kChunk); });
-    if (n < 0) fail("read", path);
-    content.resize(size + static_cast<size_t>(n));
+    const size_t n = file.read(std::span(content).subspan(size));
+    content.resize(size + n);
+    if (content.size() > most) fail_as_too_large(path, most);
     if (n == 0) return content;
   }
 }
+
+InputFile::InputFile(Path path)
+    : path_(std::move(path)), file_(open_to_read(path_)), is_pipe_(S_ISFIFO(status_of(file_, "read", path_).st_mode)) {}
+
+size_t InputFile::read(std::span<char> out) {
+  while (true) {
+    const ssize_t n = retry_interrupted([&] { return ::read(file_.get(), out.data(), out.size()); });
+    if (n > 0) is_empty_ = false;
+    if (n == 0 && is_pipe_ && is_empty_) user_error("cannot read {}: nothing writes to this pipe", path_.string());
+    if (n >= 0) return static_cast<size_t>(n);
+    if (errno != EAGAIN) fail("read", path_);
+    pollfd more{file_.get(), POLLIN, 0};
+    ::poll(&more, 1, -1);
+  }
+}
+
+AppendedFile::AppendedFile(Path path)
+    : path_(std::move(path)), file_(disk::create(path_, O_WRONLY | O_APPEND | O_NONBLOCK)) {
+  const bool is_unread_pipe = file_.get() < 0 && errno == ENXIO;
+  if (!is_unread_pipe && file_.get() < 0) fail("write", path_);
+  if (is_unread_pipe || S_ISFIFO(status_of(file_, "write", path_).st_mode)) {
+    user_error("cannot write {}: it is a pipe, expected a file; remove it", path_.string());
+  }
+  ::fcntl(file_.get(), F_SETFL, O_APPEND);  // a terminal, where it is one, is waited for
+}
+
+void AppendedFile::append(std::string_view bytes) { write_all(file_.get(), std::as_bytes(std::span(bytes)), path_); }
 
 void write_file(const Path& path, std::string_view content) {
   AtomicFile file(path);
@@ -218,9 +272,8 @@ void AtomicFile::commit() {
 }
 
 MappedFile::MappedFile(const Path& path) : path_(path) {
-  const Descriptor file = open_file("read", path, O_RDONLY);
-  struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) fail("read", path);
+  const Descriptor file = open_to_read(path);
+  const struct stat status = status_of(file, "read", path);
   if (!S_ISREG(status.st_mode)) user_error("cannot read {}: it is not a file", path.string());
   const size_t size = static_cast<size_t>(status.st_size);
   if (size == 0) return;  // the system maps no empty range

@@ -24,7 +24,11 @@ using Path = std::filesystem::path;
 // Throws the error of a call that failed with `reason`, an errno: "cannot write run/log.txt: No space left on device".
 [[noreturn]] void throw_file_error(const std::string& what, int reason);
 
-std::string read_file(const Path& path);
+// Of a regular file: what else has a name may have no end, or never begin. UserError, too, if it is larger than `most`.
+std::string read_file(const Path& path, uint64_t most = uint64_t{16} << 30);
+
+// Also of a pipe or a terminal, to its end: what a person may give as `<(command)` or /dev/stdin.
+std::string read_input(const Path& path, uint64_t most);
 
 // Replaces the file as a whole.
 void write_file(const Path& path, std::string_view content);
@@ -60,6 +64,31 @@ class Descriptor {
 
  private:
   int fd_ = -1;
+};
+
+// What read_input reads, piece by piece. A pipe that nothing writes to is refused, and not waited for.
+class InputFile {
+ public:
+  explicit InputFile(Path path);
+  // Puts bytes at the front of `out`, which is not empty, and gives how many; 0 only at the end.
+  size_t read(std::span<char> out);
+
+ private:
+  Path path_;
+  Descriptor file_;
+  bool is_pipe_, is_empty_ = true;
+};
+
+// Written at its end, and made if it is not there; what append was given is in the system's hands when it returns, so
+// that a kill loses none. A pipe is refused.
+class AppendedFile {
+ public:
+  explicit AppendedFile(Path path);
+  void append(std::string_view bytes);
+
+ private:
+  Path path_;
+  Descriptor file_;
 };
 
 // Written piece by piece under a temporary name next to its own, which it takes in commit(). Without a commit nothing

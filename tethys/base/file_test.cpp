@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -55,6 +56,61 @@ TEST(File, ErrorsNameThePathAndTheReason) {
   EXPECT_THAT(error_of([&] { write_file(folder / "none/a", "x"); }), HasSubstr("No such file"));
   EXPECT_THAT(error_of([&] { rename_path(folder / "p", folder / "q"); }), AllOf(HasSubstr("/p"), HasSubstr("/q")));
   EXPECT_THAT(error_of([&] { sync_directory(folder / "none"); }), HasSubstr("No such file"));
+}
+
+TEST(ReadFile, RefusesWhatIsNoFileAndWhatIsTooLarge) {
+  TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  for (const Path& path : {folder / "pipe", Path("/dev/zero")}) {
+    EXPECT_EQ(error_of([&] { read_file(path); }), "cannot read " + path.string() + ": it is no regular file");
+  }
+  EXPECT_THAT(error_of([&] { MappedFile(folder / "pipe"); }), HasSubstr("not a file"));
+  write_file(folder / "a", "12345");
+  EXPECT_EQ(read_file(folder / "a", 5), "12345");
+  std::filesystem::resize_file(folder / "a", uint64_t{40} << 30);  // without taking that from the disk
+  EXPECT_EQ(
+      error_of([&] { read_file(folder / "a", 12345); }),
+      "cannot read " + (folder / "a").string() + ": it is larger than the 12,345 bytes that are read of such a file");
+  EXPECT_THAT(error_of([&] { read_file(folder / "a"); }), HasSubstr("larger than the 17,179,869,184 bytes"));
+  EXPECT_EQ(read_file("/proc/self/comm").back(), '\n');  // it says no size
+}
+
+TEST(ReadInput, TakesAPipeToItsEndAndRefusesOneThatNothingWritesTo) {
+  TemporaryFolder folder;
+  const Path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(error_of([&] { read_input(pipe, 100); }), "cannot read " + pipe.string() + ": nothing writes to this pipe");
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string content(200000, 'x');  // more than a pipe holds
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::usleep(20000);
+    ssize_t sent = 0;
+    for (ssize_t n = 1; n > 0; sent += n) n = ::write(ends[1], content.data() + sent, content.size() - sent);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  EXPECT_EQ(read_input("/dev/fd/" + std::to_string(ends[0]), 1 << 20), content);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ::close(ends[0]);
+  EXPECT_THAT(error_of([&] { read_input("/dev/zero", 1 << 20); }),
+              HasSubstr("/dev/zero: it is larger than the 1,048,576"));
+}
+
+TEST(AppendedFile, KeepsWhatIsThereAndRefusesAPipe) {
+  TemporaryFolder folder;
+  const Path path = folder / "log";
+  AppendedFile(path).append("one\n");
+  AppendedFile second(path);
+  second.append("two\n");
+  EXPECT_EQ(read_file(path), "one\ntwo\n");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const std::string refused =
+      "cannot write " + (folder / "pipe").string() + ": it is a pipe, expected a file; remove it";
+  EXPECT_EQ(error_of([&] { AppendedFile(folder / "pipe"); }), refused);
+  const Descriptor reader(::open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK));
+  EXPECT_EQ(error_of([&] { AppendedFile(folder / "pipe"); }), refused);
 }
 
 TEST(File, AnUnreadableFileIsAUserError) {

@@ -74,6 +74,8 @@ std::optional<OptionValue> value_of(const toml::node& node) {
   return array == nullptr ? std::nullopt : list_of(*array);
 }
 
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;
+
 class Loader {
  public:
   Loader(Config& config, const Path& recipes) : config_(config), recipes_(recipes) {}
@@ -82,7 +84,7 @@ class Loader {
     chain_.push_back(file);
     toml::table table;
     try {
-      table = toml::parse(read_file(file), file.string());
+      table = toml::parse(read_file(file, kMostBytes), file.string());
     } catch (const toml::parse_error& error) {
       user_error("{}: {}", position(file, error.source()), error.description());
     }

@@ -18,6 +18,10 @@ constexpr const char* kFix =
     "`make setup` downloads the CPU plugins into .deps/plugins; --device.plugin PATH picks another";
 
 const PJRT_Api* open_api(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_other(std::filesystem::status(path, ignored))) {  // it may be waited for without an end
+    user_error("{} is a device, pipe or socket: expected a shared library; {}", path, kFix);
+  }
   if (is_cut_short(path)) user_error("{} is cut short: a shared library whose end is missing; {}", path, kFix);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) user_error("{} is no loadable shared library: {}; {}", path, dlerror(), kFix);

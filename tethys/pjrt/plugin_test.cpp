@@ -1,6 +1,7 @@
 #include "pjrt/plugin.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -35,6 +36,14 @@ TEST(PluginLoad, AFileThatIsNoLibraryIsRefused) {
   EXPECT_NE(text.find("no loadable shared library"), std::string::npos) << text;
   std::filesystem::remove(path);
   EXPECT_NE(user_error_of([] { Plugin::load("/tmp"); }).find("no loadable shared library"), std::string::npos);
+}
+
+TEST(PluginLoad, APipeIsRefusedAndNotWaitedFor) {
+  const std::string path = testing::TempDir() + "/pipe.so";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const std::string text = user_error_of([&] { Plugin::load(path); });
+  EXPECT_NE(text.find("pipe.so is a device, pipe or socket"), std::string::npos) << text;
+  std::filesystem::remove(path);
 }
 
 TEST(PluginLoad, ALibraryThatIsNoPluginIsRefused) {

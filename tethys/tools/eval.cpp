@@ -142,6 +142,8 @@ std::string json_of(const Evaluation& evaluation) {
 int run(Invocation& invocation) {
   Config& config = invocation.config;
   const Surroundings& surroundings = invocation.surroundings;
+  const std::string& file = config.get_string("json");
+  if (!file.empty()) require_writable(file);
   Checkpoint checkpoint = open_model(invocation, single_argument(invocation, kEvalCommand, "the model"));
   check_xla_flags(config, surroundings);
   Evaluation evaluation;
@@ -157,7 +159,6 @@ int run(Invocation& invocation) {
     throw;
   }
   fmt::print(surroundings.out, "{}", table_of(evaluation));
-  const std::string& file = config.get_string("json");
   if (!file.empty()) write_file(file, json_of(evaluation));
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/chat/chat_encoder.h"
+#include "data/sources/lines.h"
 #include "tools/commands.h"
 #include "tools/model.h"
 #include "tools/speaker.h"
@@ -63,7 +64,7 @@ std::string read_prompt(const Config& config) {
   if (!text.empty()) {
     user_error("{} and {}: give one of them", config.cite("prompt"), config.cite("prompt_file"));
   }
-  std::string read = read_file(file);
+  std::string read = read_input(file, kLongestLine);
   if (read.empty()) user_error("{}: the file is empty; it must hold the prompt", config.cite("prompt_file"));
   return read;
 }

@@ -1,6 +1,7 @@
 // The program from outside: what it prints and how it exits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -108,6 +109,9 @@ TEST(BadInput, IsAnErrorOfTheUsersWithStatusTwo) {
     write_file(folder / name, text);
     return (folder / name).string();
   };
+  const std::string large = recipe("large.toml", ""), pipe = (folder / "pipe").string();
+  std::filesystem::resize_file(large, uint64_t{40} << 30);  // without taking that from the disk
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   struct Case {
     std::vector<std::string> arguments;
     std::string message;
@@ -129,6 +133,19 @@ TEST(BadInput, IsAnErrorOfTheUsersWithStatusTwo) {
       {{"tokenizer", "decode", "x", "--tokenizer", "no/such.json"}, "no/such.json"},
       {{"tokenizer", "train"}, "usage: tethys tokenizer train"},
       {{"tokenizer", "train", "no/such/*.txt"}, "no/such/*.txt"},
+      {{"config", large}, "large.toml: it is larger than the 16,777,216 bytes"},
+      {{"tokenizer", "encode", "text", "--tokenizer", large}, "large.toml: it is larger than the 268,435,456 bytes"},
+      {{"tokenizer", "encode", "text", "--tokenizer", pipe}, "pipe: it is no regular file"},
+      {{"tokenizer", "encode", "--documents", pipe, "--tokenizer", corpus().tokenizer()},
+       "nothing writes to this pipe"},
+      {{"generate", "no/such", "--prompt_file", pipe}, "pipe: nothing writes to this pipe"},
+      {{"generate", "no/such", "--prompt_file", "/dev/zero"}, "/dev/zero: it is larger than the 67,108,864 bytes"},
+      // Before the work whose result would go there.
+      {{"eval", "no/such", "--json", folder.path().string()},
+       "cannot write " + folder.path().string() + ": Is a directory"},
+      {{"eval", "no/such", "--json", "no/eval.json"}, "cannot write no/eval.json: No such file or directory"},
+      {{"report", "no/such", "--output", "no/page.html"}, "cannot write no/page.html: No such file or directory"},
+      {{"tokenizer", "train", corpus().text(), "--output", folder.path().string()}, "Is a directory"},
   };
   for (const Case& c : cases) {
     const Ended ended = run_tethys(c.arguments);

@@ -43,10 +43,11 @@ void tell_apart(std::vector<ReportedRun>& runs, const std::vector<std::string>& 
 int run(Invocation& invocation) {
   const std::vector<std::string>& folders = invocation.arguments;
   if (folders.empty()) user_error("name the folders of the runs; usage: tethys report {}", kReportCommand.usage);
+  const Path output(invocation.config.get_string("output"));
+  require_writable(output);
   std::vector<ReportedRun> runs;
   for (const std::string& folder : folders) runs.push_back(read_run(folder));
   tell_apart(runs, folders);
-  const Path output(invocation.config.get_string("output"));
   write_file(output, report_page(runs));
   fmt::print(invocation.surroundings.out, "wrote {}: open it in a browser\n", output.string());
   return 0;

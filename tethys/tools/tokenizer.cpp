@@ -56,11 +56,11 @@ int train(Invocation& invocation) {
   training.threads = static_cast<int>(invocation.config.get_int("threads"));
   Screen screen(invocation.surroundings.out, invocation.surroundings.width);
   training.progress = [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); };
+  const std::string& output = invocation.config.get_string("output");
+  make_directories(Path(output).parent_path());
+  require_writable(output);
   const TrainedBpe trained = train_bpe(files, training);
   const Tokenizer tokenizer(trained.bpe);
-  const std::string& output = invocation.config.get_string("output");
-  const Path folder = Path(output).parent_path();
-  if (!folder.empty()) make_directories(folder);
   tokenizer.save(output);
   screen.line(fmt::format("{}: {}, from {}{}", output, counted(tokenizer.vocab_size(), "token"),
                           counted(static_cast<int64_t>(files.size()), "file"),

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 
@@ -62,8 +61,7 @@ std::string tf_record(std::string_view data) {
 EventFile::EventFile(const Path& folder, const Begin& begin)
     : path_(folder / fmt::format("events.out.tfevents.{}.tethys.{}", std::llround(std::floor(begin.wall_time)),
                                  begin.first_step)),
-      file_(std::fopen(path_.c_str(), "abe")) {
-  if (file_ == nullptr) throw_file_error("cannot write " + path_.string(), errno);
+      file_(path_) {
   train::proto::Event version = event_at(0, begin.wall_time);
   version.set_file_version("brain.Event:2");
   append(version.SerializeAsString());
@@ -96,11 +94,6 @@ void EventFile::add_text(int64_t step, double wall_time, const std::string& tag,
 }
 
 // A record is whole in the file when this returns.
-void EventFile::append(const std::string& message) {
-  const std::string record = tf_record(message);
-  if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size() || std::fflush(file_.get()) != 0) {
-    throw_file_error("cannot write " + path_.string(), errno);
-  }
-}
+void EventFile::append(const std::string& message) { file_.append(tf_record(message)); }
 
 }  // namespace tethys

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,13 +39,10 @@ class EventFile {
   const Path& path() const { return path_; }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   void append(const std::string& message);
 
   Path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  AppendedFile file_;
 };
 
 }  // namespace tethys

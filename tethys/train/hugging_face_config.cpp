@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kConfig = "config.json";
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 
 // The keys of the scaling of Llama 3.1, and their options.
 constexpr std::pair<const char*, const char*> kScaling[] = {
@@ -37,7 +38,7 @@ const json* find(const json& object, const std::string& key) {
 class Reader {
  public:
   Reader(Config& config, const Path& path)
-      : config_(config), where_(path.string()), root_(parse_json(read_file(path), where_)) {
+      : config_(config), where_(path.string()), root_(parse_json(read_file(path, kMostBytes), where_)) {
     if (!root_.is_object()) user_error("{}: expected an object, got {}", where_, root_.type_name());
   }
 

@@ -1,6 +1,5 @@
 #include "train/metrics.h"
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -100,17 +99,6 @@ void cut_back_metrics(const Path& path, int64_t step) {
     if (parse_line(line, path, number)["step"].get<int64_t>() <= step) kept.append(line).append("\n");
   });
   write_file(path, kept);
-}
-
-LineFile::LineFile(const Path& path) : path_(path), file_(std::fopen(path.c_str(), "ae")) {
-  if (file_ == nullptr) throw_file_error("cannot write " + path.string(), errno);
-}
-
-void LineFile::append(const std::string& line) {
-  const std::string text = line + "\n";
-  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0) {
-    throw_file_error("cannot write " + path_.string(), errno);
-  }
 }
 
 }  // namespace tethys

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -67,15 +65,11 @@ void cut_back_metrics(const Path& path, int64_t step);
 // Appends lines to a file; each is there when append returns, so that a kill loses none.
 class LineFile {
  public:
-  explicit LineFile(const Path& path);
-  void append(const std::string& line);
+  explicit LineFile(const Path& path) : file_(path) {}
+  void append(const std::string& line) { file_.append(line + "\n"); }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  Path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  AppendedFile file_;
 };
 
 }  // namespace tethys

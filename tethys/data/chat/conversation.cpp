@@ -85,7 +85,7 @@ std::optional<Conversation> conversation_in(const Line& line, const std::string&
 
 Conversation read_conversation(const std::string& path) {
   Conversation conversation;
-  const std::string wrong = read_text(read_file(path), conversation);
+  const std::string wrong = read_text(read_input(path, kLongestLine), conversation);
   if (wrong.empty()) return conversation;
   user_error("{} {}; expected {}", path, wrong, kExpected);
 }

@@ -1,12 +1,8 @@
 #include "data/sources/byte_source.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include <cerrno>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -17,28 +13,16 @@ namespace {
 
 class FileSource : public ByteSource {
  public:
-  explicit FileSource(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (file_.get() < 0) fail();
-  }
-
+  explicit FileSource(const std::string& path) : file_(path) {}
   size_t read(std::span<char> out) override {
-    ssize_t n = -1;
-    do n = ::read(file_.get(), out.data(), out.size());
-    while (n < 0 && errno == EINTR);
-    if (n < 0) fail();
-    position_ += n;
-    return static_cast<size_t>(n);
+    const size_t n = file_.read(out);
+    position_ += static_cast<int64_t>(n);
+    return n;
   }
   int64_t position() const override { return position_; }
 
  private:
-  [[noreturn]] void fail() const {
-    const int reason = errno;
-    throw_file_error("cannot read " + path_, reason);
-  }
-
-  std::string path_;
-  Descriptor file_;
+  InputFile file_;
   int64_t position_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "data/tokenizer/encoder.h"
 #include "data/tokenizer/nfc.h"
+#include "data/tokenizer/tokenizer_config.h"
 #include "data/tokenizer/tokenizer_json.h"
 
 namespace tethys {
@@ -71,7 +72,7 @@ Tokenizer::Tokenizer(Bpe bpe, TokenizerConfig config)
 }
 
 Tokenizer Tokenizer::load(const std::string& path) {
-  Bpe bpe = parse_tokenizer_json(read_file(path), path);
+  Bpe bpe = parse_tokenizer_json(read_file(path, kLargestTokenizerFile), path);
   const Path folder = Path(path).parent_path();
   TokenizerConfig config = read_tokenizer_config(folder);
   add_tokens(bpe, config.added, (folder / "tokenizer_config.json").string() + ": added_tokens_decoder");

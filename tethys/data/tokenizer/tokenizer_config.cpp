@@ -90,7 +90,7 @@ void add_tokens(Bpe& bpe, const std::vector<AddedToken>& added, std::string_view
 TokenizerConfig read_tokenizer_config(const Path& folder) {
   TokenizerConfig config;
   if (Path path = folder / "tokenizer_config.json"; std::filesystem::exists(path)) {
-    const JsonDocument document(read_file(path), path.string());
+    const JsonDocument document(read_file(path, kLargestTokenizerFile), path.string());
     const JsonPart root = document.root();
     if (std::optional<JsonPart> added = root.find("added_tokens_decoder")) {
       if (!added->value().is_object()) added->wrong("an object");
@@ -102,7 +102,8 @@ TokenizerConfig read_tokenizer_config(const Path& folder) {
     config.end_of_sequence = named_token(root, "eos_token");
     config.chat_template = chat_template(root);
   }
-  if (Path path = folder / "chat_template.jinja"; std::filesystem::exists(path)) config.chat_template = read_file(path);
+  if (Path path = folder / "chat_template.jinja"; std::filesystem::exists(path))
+    config.chat_template = read_file(path, kLargestTokenizerFile);
   return config;
 }
 

@@ -2,6 +2,7 @@
 // that ends a sequence; chat_template.jinja wins over the template within it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "data/tokenizer/bpe.h"
 
 namespace tethys {
+
+// In bytes; Qwen3's are of 11 MB.
+inline constexpr uint64_t kLargestTokenizerFile = uint64_t{256} << 20;
 
 class JsonPart;
 
