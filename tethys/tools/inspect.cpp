@@ -17,7 +17,10 @@
 namespace tethys {
 namespace {
 
-std::vector<Option> options() { return with_training_options({}); }
+std::vector<Option> options() {
+  return with_training_options(
+      {bool_option("collectives", false, "list what a step sends between devices: kind, mesh axes, bytes, for what")});
+}
 
 // Parameters that differ only in the number of their layer: one line of the table.
 struct Row {
@@ -81,6 +84,21 @@ std::string memory_table(const TrainingSetup& setup) {
   return text + fmt::format("  {:<12} {:>18} bytes  {:10.3f} GiB\n", "together", with_commas(total), gib(total));
 }
 
+std::string collectives_table(const TrainingSetup& setup) {
+  const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
+  const Program program = make_program(*step.graph, setup.mesh, {}, step.aliases);
+  if (program.collectives.empty()) return "  none: one device\n";
+  std::string text = fmt::format("  {:<16} {:<18} {:<40} {:<26} {:>7} {:>12}\n", "kind", "mesh axes", "for", "of",
+                                 "times", "MiB together");
+  int64_t bytes = 0;
+  for (const CollectiveUse& use : program.collectives) {
+    text += fmt::format("  {:<16} {:<18} {:<40} {:<26} {:>7} {:>12.3f}\n", use.kind, use.axes, use.scope,
+                        to_string(use.type), use.runs, static_cast<double>(use.bytes()) / kMiB);
+    bytes += use.bytes();
+  }
+  return text + fmt::format("  together {:.3f} MiB\n", static_cast<double>(bytes) / kMiB);
+}
+
 int run(Invocation& invocation) {
   Config& config = invocation.config;
   const std::string& what = single_argument(invocation, kInspectCommand, "the recipe");
@@ -104,6 +122,10 @@ int run(Invocation& invocation) {
              with_commas(static_cast<int64_t>(flops_per_token(flops, seq_len))));
   fmt::print(out, "  {:>18}  the causal half of them (MaxText)\n",
              with_commas(static_cast<int64_t>(flops_per_token(flops, seq_len, CountedScores::Causal))));
+  if (config.get_bool("collectives")) {
+    fmt::print(out, "\ncollectives of a step, as one device (mesh: {}) sees them\n{}", to_string(setup.mesh),
+               collectives_table(setup));
+  }
   return 0;
 }
 
@@ -115,6 +137,8 @@ const Command kInspectCommand{
     "print a model's parameters, memory and FLOPs, or the tensors in files; needs no device",
     "  tethys inspect llama3_8b\n"
     "  tethys inspect llama3_70b --parallelism.data_parallel_shard_degree 64     memory of each of 64 devices\n"
+    "  tethys inspect llama3_8b --collectives --parallelism.data_parallel_shard_degree 8\n"
+    "                                                                            what a step sends between devices\n"
     "  tethys inspect model.safetensors                                          names, dtypes, shapes and sizes\n"
     "  tethys inspect outputs/llama3_debugmodel                                  those of a run's newest checkpoint\n",
     options,

@@ -50,25 +50,23 @@ struct Emitter {
   }
 };
 
-// How often what leaves the device stands in a program.
-struct Calls {
-  std::map<std::string, int> collectives;
-  std::map<Callee, int> foreign;
-};
+// How often each piece of foreign code is called.
+using Calls = std::map<Callee, int>;
 
 void count_calls(const Graph& graph, Calls& calls) {
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     const Node& node = graph.node(n);
-    if (node.op->collective) ++calls.collectives[node.op->name];
-    if (node.op == &custom_call_op) ++calls.foreign[custom_call_callee(node.attributes)];
+    if (node.op == &custom_call_op) ++calls[custom_call_callee(node.attributes)];
     for (const auto& region : node.regions) count_calls(*region, calls);
   }
 }
 
-std::string to_string(const Calls& calls) {
+std::string waits_of(const std::vector<CollectiveUse>& uses, const Calls& calls) {
+  std::map<std::string, int64_t> sites;
+  for (const CollectiveUse& use : uses) sites[use.kind] += use.sites;
   std::vector<std::string> collectives, handlers;
-  for (const auto& [name, count] : calls.collectives) collectives.push_back(fmt::format("{} ×{}", name, count));
-  for (const auto& [callee, count] : calls.foreign) handlers.push_back(fmt::format("{} ×{}", callee.target, count));
+  for (const auto& [name, count] : sites) collectives.push_back(fmt::format("{} ×{}", name, count));
+  for (const auto& [callee, count] : calls) handlers.push_back(fmt::format("{} ×{}", callee.target, count));
   std::string text = fmt::format("{}", fmt::join(collectives, ", "));
   if (!handlers.empty()) text += fmt::format("{}handlers {}", text.empty() ? "" : "; ", fmt::join(handlers, ", "));
   return text;
@@ -107,13 +105,15 @@ Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities
                   .outputs = {},
                   .aliases = aliases,
                   .callees = {},
+                  .collectives = collectives_of(*local, mesh),
                   .notes = std::move(notes),
-                  .waits = to_string(calls)};
+                  .waits = ""};
+  program.waits = waits_of(program.collectives, calls);
   for (size_t i = 0; i < placed->inputs().size(); ++i) {
     program.inputs.push_back(port(*placed, placed->inputs()[i], placed->input_name(i), mesh));
   }
   for (ValueId v : placed->outputs()) program.outputs.push_back(port(*placed, v, "", mesh));
-  for (const auto& [callee, count] : calls.foreign) program.callees.push_back(callee);
+  for (const auto& [callee, count] : calls) program.callees.push_back(callee);
   return program;
 }
 

@@ -6,6 +6,7 @@
 
 #include "ir/graph.h"
 #include "ops/kernel/kernel.h"
+#include "transforms/collectives.h"
 #include "transforms/legalize.h"
 #include "values/mesh.h"
 
@@ -29,7 +30,8 @@ struct Program {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<int64_t> aliases;
-  std::vector<Callee> callees;     // whose handlers must be registered; each once, in order
+  std::vector<Callee> callees;  // whose handlers must be registered; each once, in order
+  std::vector<CollectiveUse> collectives;
   std::vector<std::string> notes;  // what propagate made whole because it could not stay sharded
   // What it waits for besides its own device, as written in the text: "all_gather ×12, reduce_scatter ×6; handlers
   // matmul ×3"; "" for nothing. For the message about a device that is stuck.

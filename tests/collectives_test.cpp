@@ -1,0 +1,163 @@
+// What a step sends between devices, by the program's own collectives: their number and size follow from the model and
+// the degrees. No device is needed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "config/config.h"
+#include "config/flags.h"
+#include "config/recipe.h"
+#include "train/setup.h"
+#include "transforms/lower.h"
+
+namespace tethys {
+namespace {
+
+constexpr int64_t kLayers = 6;
+
+struct Lowered {
+  TrainingSetup setup;
+  Program program;
+
+  // Runs of a kind for a module, or for all; scalars apart.
+  int64_t runs(const std::string& kind, const std::string& scope = "") const {
+    int64_t runs = 0;
+    for (const CollectiveUse& use : program.collectives) {
+      if (use.kind == kind && use.type.rank() > 0 && (scope.empty() || use.scope == scope)) runs += use.runs;
+    }
+    return runs;
+  }
+  int64_t all() const {
+    int64_t runs = 0;
+    for (const CollectiveUse& use : program.collectives) runs += use.runs;
+    return runs;
+  }
+  int64_t scalars() const {
+    int64_t runs = 0;
+    for (const CollectiveUse& use : program.collectives) {
+      EXPECT_TRUE(use.type.rank() > 0 || use.kind == "all_reduce") << use.kind;
+      if (use.type.rank() == 0) runs += use.runs;
+    }
+    return runs;
+  }
+};
+
+Lowered lowered(const std::vector<std::string>& flags) {
+  Config config;
+  load_recipe(config, "llama3_debugmodel", TETHYS_SOURCE_DIR "/recipes");
+  apply_flags(config, flags);
+  Lowered result{set_up(config, std::nullopt), {}};
+  const TrainingSetup& s = result.setup;
+  const RecordedStep step = record_training_step(*s.model, s.store, s.shape, s.step);
+  result.program = make_program(*step.graph, s.mesh, {}, step.aliases);
+  return result;
+}
+
+const std::vector<std::string> kFsdp8 = {"--parallelism.data_parallel_shard_degree", "8"};
+
+TEST(Collectives, ShardedDataParallelHoldsAnEighthOfTheState) {
+  const Lowered one = lowered({}), eight = lowered(kFsdp8);
+  const auto bytes = [](const Lowered& l) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < l.program.inputs.size(); ++i) {
+      const Port& port = l.program.inputs[i];
+      if (l.program.aliases[i] >= 0) sum += local_type(port.type, port.placement, l.program.mesh).bytes();
+    }
+    return static_cast<double>(sum);
+  };
+  EXPECT_NEAR(bytes(eight) / bytes(one), 1.0 / 8, 0.02 / 8);
+}
+
+// Gathered once for the forward and once more for the backward, where it is let go in between; each gradient is
+// reduced once. Scalars: the count of labels, the loss, the norm.
+TEST(Collectives, ShardedDataParallelGathersEachUseAndScattersEachGradientOnce) {
+  const Lowered step = lowered(kFsdp8);
+  const auto logical = static_cast<int64_t>(step.setup.model->parameters().size());
+  const int64_t in_layers = 9 * kLayers, outside = 3;
+  ASSERT_EQ(logical, in_layers + outside);
+  EXPECT_EQ(step.runs("all_gather"), 2 * in_layers + outside);
+  EXPECT_EQ(step.runs("reduce_scatter"), logical);
+  EXPECT_EQ(step.scalars(), 3);
+  EXPECT_EQ(step.all(), 2 * in_layers + outside + logical + 3);
+}
+
+TEST(Collectives, WeightsThatAreKeptAreGatheredOnce) {
+  std::vector<std::string> flags = kFsdp8;
+  flags.insert(flags.end(), {"--parallelism.fsdp_reshard_after_forward", "never"});
+  EXPECT_EQ(lowered(flags).runs("all_gather"), 9 * kLayers + 3);
+}
+
+// Hybrid: gradients that are shards are summed over the replicas too, each once.
+TEST(Collectives, HybridShardingReducesShardsOverTheReplicas) {
+  std::vector<std::string> flags = {"--parallelism.data_parallel_shard_degree", "4",
+                                    "--parallelism.data_parallel_replicate_degree", "2"};
+  const Lowered step = lowered(flags);
+  EXPECT_EQ(step.runs("all_gather"), 2 * 9 * kLayers + 3);
+  EXPECT_EQ(step.runs("reduce_scatter"), 9 * kLayers + 3);
+  EXPECT_EQ(step.runs("all_reduce"), 9 * kLayers + 3);
+}
+
+const std::vector<std::string> kSequence = {"--parallelism.tensor_parallel_degree", "2",
+                                            "--parallelism.enable_sequence_parallel"};
+
+// In front of attention and of feed-forward the tokens are gathered, behind them summed and cut; the backward does the
+// transpose of each. The residual of a weight's gradient is what the forward gathered: nothing is gathered again.
+TEST(Collectives, SequenceParallelGathersAndScattersTwiceInABlock) {
+  const Lowered step = lowered(kSequence);
+  for (const char* module : {"layers.*.attention", "layers.*.feed_forward"}) {
+    EXPECT_EQ(step.runs("all_gather", module), 2 * kLayers) << module;
+    EXPECT_EQ(step.runs("reduce_scatter", module), 2 * kLayers) << module;
+  }
+  // The embedding's sum is cut, the output's input gathered; the backward does the transposes.
+  EXPECT_EQ(step.runs("reduce_scatter", "tok_embeddings"), 1);
+  EXPECT_EQ(step.runs("all_gather", "tok_embeddings"), 1);
+  EXPECT_EQ(step.runs("all_gather", "output"), 1);
+  EXPECT_EQ(step.runs("reduce_scatter", "output"), 1);
+  // The loss: the maximum and the sum over the words of other ranks.
+  EXPECT_EQ(step.runs("all_reduce", "output"), 2);
+  // Norms saw a part of the tokens: the gradients of their weights are sums.
+  for (const char* norm : {"layers.*.attention_norm", "layers.*.ffn_norm"})
+    EXPECT_EQ(step.runs("all_reduce", norm), kLayers) << norm;
+  EXPECT_EQ(step.runs("all_reduce", "norm"), 1);
+  // The loss and the norm.
+  EXPECT_EQ(step.scalars(), 2);
+  EXPECT_EQ(step.all(), 8 * kLayers + 4 + 2 + 2 * kLayers + 1 + 2);
+}
+
+TEST(Collectives, TensorParallelSumsTwiceInABlockAndTwiceInItsBackward) {
+  const Lowered step = lowered({"--parallelism.tensor_parallel_degree", "2"});
+  EXPECT_EQ(step.runs("all_reduce", "layers.*.attention"), 2 * kLayers);
+  EXPECT_EQ(step.runs("all_reduce", "layers.*.feed_forward"), 2 * kLayers);
+  EXPECT_EQ(step.runs("all_gather"), 0);
+}
+
+// Keys and values are gathered and their gradients cut, and no activation else travels.
+TEST(Collectives, ContextParallelSendsKeysAndValues) {
+  const Lowered step =
+      lowered({"--parallelism.context_parallel_degree", "2", "--parallelism.fsdp_reshard_after_forward", "never"});
+  int64_t activations = 0;
+  for (const CollectiveUse& use : step.program.collectives) {
+    if (use.type.rank() != 4) continue;
+    EXPECT_EQ(use.scope, "layers.*.attention");
+    activations += use.runs;
+  }
+  EXPECT_EQ(activations, (2 + 2 + 2) * kLayers) << "gathered for the forward and the backward, gradients scattered";
+}
+
+TEST(Collectives, OfOneDeviceAreNone) { EXPECT_EQ(lowered({}).all(), 0); }
+
+// What is counted is what the text has.
+TEST(Collectives, StandInTheText) {
+  const Program program = lowered(kSequence).program;
+  int64_t sites = 0, found = 0;
+  for (const CollectiveUse& use : program.collectives) sites += use.sites;
+  for (const char* op : {"stablehlo.all_reduce", "stablehlo.all_gather", "stablehlo.reduce_scatter"}) {
+    const std::string quoted = "\"" + std::string(op) + "\"";
+    for (size_t at = program.text.find(quoted); at != std::string::npos; at = program.text.find(quoted, at + 1))
+      ++found;
+  }
+  EXPECT_EQ(sites, found);
+}
+
+}  // namespace
+}  // namespace tethys
