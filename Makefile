@@ -1,6 +1,6 @@
 # The bare call lists the targets. Every target that needs it runs the set-up first, which does nothing when all is there.
 .DEFAULT_GOAL := help
-.PHONY: help setup build train test test-quick parquet soak fuzz bench fmt lint tidy asan golden docs
+.PHONY: help setup build train test test-quick parity parquet soak fuzz bench fmt lint tidy asan golden docs
 MAKEFLAGS += --no-print-directory
 RELEASE := build/release
 
@@ -30,6 +30,10 @@ parquet: ## the reader of Parquet, an optional component, with its tests; downlo
 	@scripts/build release tethys data_test tethys_parquet
 	@$(RELEASE)/data_test --gtest_brief=1 --gtest_filter='Parquet*'
 	@/usr/bin/python3 tests/golden/parquet/compare.py $(RELEASE)/tethys
+
+parity: setup ## hold every combination of parallelism to one device, in float64, and write the table of docs/parallelism.md; minutes
+	@scripts/build release parity
+	@$(RELEASE)/parity --table docs/parallelism.md
 
 soak: setup ## kill a training run at every operation of a save and at 200 random moments; minutes
 	@scripts/build release soak

@@ -46,6 +46,8 @@ struct Variant {
   std::set<std::string> kernels = {};
   // Of each logical parameter; empty: weight decay 0.1.
   std::vector<GroupSettings> groups = {};
+  // What is done to the program of one device before it is compiled.
+  std::function<std::shared_ptr<Graph>(const Graph& local)> edit = {};
   // Where it is not `dtype`.
   std::optional<DType> compute_dtype = {};
 };
@@ -128,8 +130,9 @@ class Run {
     if (step.groups.empty()) step.groups.assign(model_->parameters().size(), {1, 0.1});
     const BatchShape shape{variant_.microbatches, rows / variant_.microbatches, seq_len};
     const RecordedStep recorded = record_training_step(*model_, store_, shape, step);
-    program_ =
-        executor_.compile(make_program(*recorded.graph, variant_.mesh, executor_.capabilities(), recorded.aliases));
+    Localised graphs = localised(*recorded.graph, variant_.mesh);
+    if (variant_.edit) graphs.local = variant_.edit(*graphs.local);
+    program_ = executor_.compile(make_program(graphs, variant_.mesh, executor_.capabilities(), recorded.aliases));
     start(model.tied);
   }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "llama3_testing.h"
+#include "packed_rows.h"
 #include "support/double_matmul.h"
 
 namespace tethys::llama3_testing {
@@ -31,30 +32,6 @@ const Model kModel{.dim = 16,
                    .high = 4,
                    .original = 8};
 
-struct Rows {
-  HostTensor tokens, labels, positions, segments;
-};
-
-// Packed documents of several lengths, and another share of ignored labels in every row, so that ranks and microbatches
-// see different numbers of valid tokens.
-Rows rows_of_step(int64_t step) {
-  std::vector<int32_t> tokens, labels, positions, segments;
-  for (int64_t r = 0; r < kRows; ++r) {
-    int32_t position = 0, segment = 0;
-    for (int64_t s = 0; s < kSeqLen; ++s) {
-      const int64_t mixed = (step * 131 + r * 29 + s * 17 + (r * s) % 7) % kModel.vocab;
-      if (s > 0 && s % (3 + r) == 0) position = 0, ++segment;
-      tokens.push_back(static_cast<int32_t>(mixed));
-      labels.push_back(s % (2 + r) == 1 ? kIgnoredLabel : static_cast<int32_t>((mixed * 5 + 3) % kModel.vocab));
-      positions.push_back(position++);
-      segments.push_back(segment);
-    }
-  }
-  const Dims dims{kRows, kSeqLen};
-  return {HostTensor::of<int32_t>(dims, tokens), HostTensor::of<int32_t>(dims, labels),
-          HostTensor::of<int32_t>(dims, positions), HostTensor::of<int32_t>(dims, segments)};
-}
-
 struct Result {
   std::vector<double> losses, norms;
   Named first_gradients, parameters, m, v;
@@ -64,7 +41,7 @@ Result train(const Variant& variant, const Model& model, const char* plugin) {
   Run run(model, variant, kRows, kSeqLen, plugin);
   Result result;
   for (int64_t step = 0; step < kSteps; ++step) {
-    const Rows rows = rows_of_step(step);
+    const PackedRows rows = packed_rows(step, kRows, kSeqLen, kModel.vocab);
     const Run::Outcome outcome =
         run.step(step, 0.01 / static_cast<double>(step + 1), rows.tokens, rows.labels, rows.positions, rows.segments);
     EXPECT_TRUE(outcome.ok);

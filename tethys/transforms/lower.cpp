@@ -91,11 +91,22 @@ std::string lower(const Graph& local, const Mesh& mesh, const std::vector<int64_
       [&](Writer& writer, const std::vector<Ssa>& inputs) { return emitter.emit(writer, local, inputs); });
 }
 
+Localised localised(const Graph& recorded, const Mesh& mesh) {
+  Localised graphs;
+  graphs.placed = propagate(*without_dead_code(recorded), mesh, &graphs.notes);
+  graphs.local = localise(*graphs.placed, mesh);
+  return graphs;
+}
+
 Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities& capabilities,
                      const std::vector<int64_t>& aliases) {
-  std::vector<std::string> notes;
-  const auto placed = propagate(*without_dead_code(recorded), mesh, &notes);
-  const auto local = without_dead_code(*legalize(*localise(*placed, mesh), capabilities));
+  return make_program(localised(recorded, mesh), mesh, capabilities, aliases);
+}
+
+Program make_program(const Localised& graphs, const Mesh& mesh, const Capabilities& capabilities,
+                     const std::vector<int64_t>& aliases) {
+  const Graph& placed = *graphs.placed;
+  const auto local = without_dead_code(*legalize(*graphs.local, capabilities));
   verify(*local);
   Calls calls;
   count_calls(*local, calls);
@@ -106,13 +117,13 @@ Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities
                   .aliases = aliases,
                   .callees = {},
                   .collectives = collectives_of(*local, mesh),
-                  .notes = std::move(notes),
+                  .notes = graphs.notes,
                   .waits = ""};
   program.waits = waits_of(program.collectives, calls);
-  for (size_t i = 0; i < placed->inputs().size(); ++i) {
-    program.inputs.push_back(port(*placed, placed->inputs()[i], placed->input_name(i), mesh));
+  for (size_t i = 0; i < placed.inputs().size(); ++i) {
+    program.inputs.push_back(port(placed, placed.inputs()[i], placed.input_name(i), mesh));
   }
-  for (ValueId v : placed->outputs()) program.outputs.push_back(port(*placed, v, "", mesh));
+  for (ValueId v : placed.outputs()) program.outputs.push_back(port(placed, v, "", mesh));
   for (const auto& [callee, count] : calls) program.callees.push_back(callee);
   return program;
 }

@@ -1,6 +1,7 @@
 // lower: the text of a program from a per-device graph.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,19 @@ struct Program {
   std::string waits;
 };
 
-// The whole way from a recorded graph: dead nodes out, propagate, localise, legalize, lower.
+// A recorded graph on its way to one device.
+struct Localised {
+  std::shared_ptr<Graph> placed;  // global types
+  std::shared_ptr<Graph> local;   // one device's
+  std::vector<std::string> notes;
+};
+
+// The first half: dead nodes out, propagate, localise.
+Localised localised(const Graph& recorded, const Mesh& mesh);
+// The second: legalize and lower.
+Program make_program(const Localised& graphs, const Mesh& mesh, const Capabilities& capabilities,
+                     const std::vector<int64_t>& aliases = {});
+// The whole way.
 Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities& capabilities,
                      const std::vector<int64_t>& aliases = {});
 

@@ -1,0 +1,135 @@
+#include "parity/drop_reduction.h"
+
+#include <algorithm>
+
+#include "ir/clone.h"
+#include "ops/collective/collective.h"
+#include "ops/collective/part.h"
+#include "ops/registry.h"
+#include "ops/shape/shape.h"
+#include "ops/shape/splat.h"
+
+namespace tethys::parity {
+namespace {
+
+// By node: whether the output depends on it.
+std::vector<bool> leads_to(const Graph& graph, ValueId output) {
+  std::vector<bool> leads(static_cast<size_t>(graph.node_count()), false);
+  leads[static_cast<size_t>(graph.info(output).node)] = true;
+  for (NodeId n = graph.node_count() - 1; n >= 0; --n) {
+    if (!leads[static_cast<size_t>(n)]) continue;
+    for (ValueId v : graph.node(n).operands) leads[static_cast<size_t>(graph.info(v).node)] = true;
+  }
+  return leads;
+}
+
+class Dropping {
+ public:
+  Dropping(const Mesh& mesh, Dropped what, int64_t axis) : mesh_(mesh), what_(what), axis_(axis) {}
+
+  bool done() const { return done_; }
+
+  std::shared_ptr<Graph> run(const Graph& source, const std::vector<bool>& of_loss) {
+    auto target = std::make_shared<Graph>();
+    ValueMap map(source.value_count());
+    for (size_t i = 0; i < source.inputs().size(); ++i) {
+      const ValueId id = source.inputs()[i];
+      map[id] = target->input(source.type(id), source.input_name(i), source.info(id).placement);
+    }
+    for (NodeId n = 0; n < source.node_count(); ++n) {
+      const Node& node = source.node(n);
+      if (node.op == &input_op) continue;
+      if (!done_ && is_it(source, n, of_loss)) {
+        map[node.results[0]] = without(map[node.operands[0]], node);
+        done_ = true;
+      } else if (node.regions.empty()) {
+        clone_node(source, n, *target, map);
+      } else {
+        append_with_regions(source, n, *target, map);
+      }
+    }
+    std::vector<Value> outputs;
+    for (ValueId v : source.outputs()) {
+      outputs.push_back(map[v]);
+      if (source.info(v).placement) target->set_placement(map[v].id, *source.info(v).placement);
+    }
+    target->set_outputs(outputs);
+    return target;
+  }
+
+ private:
+  bool is_it(const Graph& graph, NodeId n, const std::vector<bool>& of_loss) const {
+    const Node& node = graph.node(n);
+    if (node.op != &all_reduce_op && node.op != &reduce_scatter_op) return false;
+    const CollectiveAttributes& a = collective_attributes(node.attributes);
+    const TensorType& type = graph.type(node.operands[0]);
+    const bool over = std::find(a.axes.begin(), a.axes.end(), axis_) != a.axes.end();
+    if (!over || a.reduction != Reduction::Sum || !is_floating(type.dtype)) return false;
+    // Activations have more dimensions than parameters.
+    if (what_ == Dropped::Gradient) return type.rank() == 1 || type.rank() == 2;
+    if (type.rank() != 0 || of_loss.empty()) return false;
+    return of_loss[static_cast<size_t>(n)] == (what_ == Dropped::Loss);
+  }
+
+  // The node's value with its reduction over the other axes alone.
+  Value without(Value x, const Node& node) const {
+    const CollectiveAttributes& a = collective_attributes(node.attributes);
+    Dims rest = a.axes;
+    std::erase(rest, axis_);
+    if (node.op == &all_reduce_op) return rest.empty() ? x : all_reduce(x, mesh_, rest, a.reduction);
+    const bool major = a.axes.front() == axis_;
+    if (major) x = own_part(x, a.dim);
+    if (!rest.empty()) x = reduce_scatter(x, mesh_, rest, a.dim, a.reduction);
+    return major ? x : own_part(x, a.dim);
+  }
+
+  Value own_part(Value x, int64_t dim) const {
+    Graph& graph = *x.graph;
+    Dims sizes = x.dims();
+    sizes[static_cast<size_t>(dim)] /= mesh_.axes()[static_cast<size_t>(axis_)].size;
+    const Value size = splat(graph, {DType::S32, {}}, static_cast<double>(sizes[static_cast<size_t>(dim)]));
+    std::vector<Value> starts(sizes.size(), splat(graph, {DType::S32, {}}, 0));
+    starts[static_cast<size_t>(dim)] = multiply(group_index(graph, mesh_, {axis_}), size);
+    return dynamic_slice(x, starts, sizes);
+  }
+
+  void append_with_regions(const Graph& source, NodeId n, Graph& target, ValueMap& map) {
+    const Node& node = source.node(n);
+    std::vector<Value> operands;
+    for (ValueId v : node.operands) operands.push_back(map[v]);
+    Regions regions;
+    for (const auto& region : node.regions) regions.push_back(run(*region, {}));
+    target.set_scope(node.scope);
+    const std::vector<Value> results =
+        target.append(*node.op, node.attributes, operands, std::move(regions), source.call(n).declared);
+    for (size_t i = 0; i < results.size(); ++i) map[node.results[i]] = results[i];
+  }
+
+  const Mesh& mesh_;
+  Dropped what_;
+  int64_t axis_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+const char* name_of(Dropped what) {
+  switch (what) {
+    case Dropped::Loss: return "loss";
+    case Dropped::Norm: return "gradient norm";
+    case Dropped::Gradient: return "gradient";
+  }
+  internal_error("no such reduction");
+}
+
+std::shared_ptr<Graph> without_reduction(const Graph& local, const Mesh& mesh, Dropped what, const std::string& axis,
+                                         size_t loss) {
+  const std::optional<int64_t> found = mesh.find(axis);
+  require(found.has_value(), "mesh {} has no axis {}", to_string(mesh), axis);
+  Dropping dropping(mesh, what, *found);
+  std::shared_ptr<Graph> result = dropping.run(local, leads_to(local, local.outputs().at(loss)));
+  require(dropping.done(), "no {} is reduced over {}", name_of(what), axis);
+  return result;
+}
+
+}  // namespace tethys::parity
