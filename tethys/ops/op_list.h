@@ -42,6 +42,7 @@
   OTHER(concatenate)                     \
   OTHER(constant)                        \
   OTHER(convert)                         \
+  OTHER(cumulative_sum)                  \
   OTHER(custom_call)                     \
   OTHER(dot)                             \
   OTHER(dynamic_slice)                   \
@@ -59,6 +60,8 @@
   OTHER(scatter_add)                     \
   OTHER(select)                          \
   OTHER(slice)                           \
+  OTHER(sort)                            \
   OTHER(splat)                           \
+  OTHER(top_k)                           \
   OTHER(transpose)                       \
   OTHER(while_loop)
