@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "kernels/attention/attention.h"
+#include "kernels/grouped_matmul/grouped_matmul.h"
 #include "kernels/linear_cross_entropy/linear_cross_entropy.h"
+#include "kernels/routed_experts/routed_experts.h"
 #include "ops/kernel/kernel.h"
 #include "ops/reduce/reduce.h"
 #include "ops/registry.h"
@@ -24,7 +26,8 @@
 namespace tethys::op_samples {
 
 // Those with samples; others are the backward of one of these.
-inline const KernelRecord* const kKernels[] = {&attention_kernel, &linear_cross_entropy_kernel};
+inline const KernelRecord* const kKernels[] = {&attention_kernel, &grouped_matmul_kernel, &linear_cross_entropy_kernel,
+                                               &routed_experts_kernel};
 
 struct SampledOp {
   const OpRecord* op = nullptr;

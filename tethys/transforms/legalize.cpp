@@ -27,18 +27,33 @@ std::string config_text(const KernelLowering& lowering, const OpCall& call) {
   return text;
 }
 
+void legalize_into(const Graph& source, Graph& target, ValueMap& map, const Capabilities& capabilities);
+
+// A reference's composition, in which there may be further kernels.
+std::vector<Value> inlined(Graph& graph, const KernelRecord& record, const Attributes& attributes,
+                           const std::vector<Value>& operands, const Capabilities& capabilities) {
+  Graph composition;
+  composition.set_scope(graph.scope());
+  std::vector<Value> inputs;
+  for (const Value& v : operands) inputs.push_back(composition.input(v.type(), fmt::format("x{}", inputs.size())));
+  std::vector<Value> results = record.reference(composition, attributes, inputs);
+  ValueMap map(composition.value_count());
+  for (size_t i = 0; i < inputs.size(); ++i) map[inputs[i].id] = operands[i];
+  legalize_into(composition, graph, map, capabilities);
+  for (Value& result : results) result = map[result.id];
+  return results;
+}
+
 // What stands in a kernel node's place.
 std::vector<Value> replacement(Graph& graph, const OpCall& node_call, const std::vector<Value>& operands,
                                const Capabilities& capabilities) {
   const KernelRecord& record = kernel_record(node_call.attributes);
   const OpCall call = kernel_call(node_call);
   const KernelLowering* lowering = find_lowering(record, call, capabilities);
-  if (lowering == nullptr) return record.reference(graph, call.attributes, operands);
+  if (lowering == nullptr) return inlined(graph, record, call.attributes, operands, capabilities);
   return custom_call(graph, {lowering->target, lowering->version}, config_text(*lowering, call), operands,
                      call.declared);
 }
-
-void legalize_into(const Graph& source, Graph& target, ValueMap& map, const Capabilities& capabilities);
 
 // A copy of a region with the same inputs and outputs, legalized.
 std::shared_ptr<Graph> legalize_graph(const Graph& source, const Capabilities& capabilities) {
