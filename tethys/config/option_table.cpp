@@ -55,6 +55,8 @@ Options training_options() {
       int_option("training.global_batch_size", -1, {.low = 1, .high = kMostRows * kMostDevices, .also = -1},
                  "rows per step over all ranks, reached by gradient accumulation; -1: one microbatch per rank"),
       float_option("training.max_norm", 1.0, on_device(), "global gradient norm above which gradients are scaled down"),
+      float_option("training.load_balance_coeff", 1e-3, {.low = 0},
+                   "how far the bias of an expert moves after a step towards the mean number of tokens; 0: not at all"),
       enum_option("training.dtype", "float32", {"float32", "bfloat16", "float64"},
                   "dtype of parameters and optimizer state"),
       enum_option(

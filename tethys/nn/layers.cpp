@@ -22,6 +22,22 @@ void bind_in(Graph& region, Module& block, std::span<const Value> values) {
   block.for_each_parameter([&](Parameter& parameter) { region.bind(&parameter, values[i++]); });
 }
 
+// What the block has left in a region, which returns it, and for which parameters.
+std::vector<Value> statistics(Module& block, Graph& region, std::vector<const Parameter*>& left) {
+  std::vector<Value> values;
+  block.for_each_parameter([&](Parameter& parameter) {
+    if (const std::optional<Value> statistic = parameter.left_in(region)) {
+      values.push_back(*statistic);
+      left.push_back(&parameter);
+    }
+  });
+  return values;
+}
+
+void leave_in(Graph& graph, const std::vector<const Parameter*>& left, std::span<const Value> values) {
+  for (size_t i = 0; i < left.size(); ++i) left[i]->leave(graph, values[i]);
+}
+
 void append_to(std::vector<Value>& values, const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) values.push_back(tensor.value());
 }
@@ -31,12 +47,15 @@ Tensor scanned(const std::vector<Module*>& blocks, const Tensor& x, const std::v
   Module& block = *blocks[0];
   ScanOperands operands{{}, {x.value()}, bound_values(block, x.graph())};
   append_to(operands.consts, constants);
+  std::vector<const Parameter*> left;
   const auto body = [&](Graph& region, const ScanOperands& in) {
     bind_in(region, block, in.xs);
     const Tensor next = run(0, in.carries[0], {in.consts.begin(), in.consts.end()});
-    return ScanResults{{next.value()}, {}};
+    return ScanResults{{next.value()}, statistics(block, region, left)};
   };
-  return scan(x.graph(), static_cast<int64_t>(blocks.size()), operands, body).carries[0];
+  const ScanResults results = scan(x.graph(), static_cast<int64_t>(blocks.size()), operands, body);
+  leave_in(x.graph(), left, results.ys);
+  return results.carries[0];
 }
 
 Tensor checkpointed(Module& block, size_t layer, const Tensor& x, const std::vector<Tensor>& constants,
@@ -45,14 +64,19 @@ Tensor checkpointed(Module& block, size_t layer, const Tensor& x, const std::vec
   append_to(operands, constants);
   const std::vector<Value> parameters = bound_values(block, x.graph());
   operands.insert(operands.end(), parameters.begin(), parameters.end());
+  std::vector<const Parameter*> left;
   const auto body = [&](Graph& region, const std::vector<Value>& in) {
     const auto first = in.begin() + 1;
     const auto split = first + static_cast<int64_t>(constants.size());
     bind_in(region, block, {split, in.end()});
     const Tensor next = run(layer, in[0], {first, split});
-    return std::vector<Value>{next.value()};
+    std::vector<Value> out = {next.value()};
+    for (const Value& statistic : statistics(block, region, left)) out.push_back(statistic);
+    return out;
   };
-  return checkpoint(x.graph(), operands, body)[0];
+  const std::vector<Value> results = checkpoint(x.graph(), operands, body);
+  leave_in(x.graph(), left, std::span(results).subspan(1));
+  return results[0];
 }
 
 }  // namespace

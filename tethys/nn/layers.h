@@ -2,7 +2,7 @@
 //
 // Written out, each block is its own stretch of nodes, inside a checkpoint where activations are to be computed again.
 // As a scan one block is recorded: its parameters are bound to the stacked values [L, …] of all blocks, and inside the
-// loop to one slice of them.
+// loop to one slice of them. What blocks leave for parameters that are not trained is left in the outer graph too.
 #pragma once
 
 #include <functional>

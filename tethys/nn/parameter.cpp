@@ -18,8 +18,8 @@ std::string to_string(const InitialValue& initial) {
   internal_error("no such kind of initial value");
 }
 
-Parameter::Parameter(std::string name, Dims dims, InitialValue initial)
-    : name_(std::move(name)), dims_(std::move(dims)), initial_(initial) {
+Parameter::Parameter(std::string name, Dims dims, InitialValue initial, Training training)
+    : name_(std::move(name)), dims_(std::move(dims)), initial_(initial), training_(training) {
   parametrization_.storage_dims = parametrization_.compute_dims = dims_;
 }
 

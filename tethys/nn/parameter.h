@@ -9,6 +9,12 @@
 //   graph.bind(&w, graph.input(w.stored_type(), w.name()));
 //   Tensor used = w.in(graph);
 //
+// A parameter that is not trained is a buffer, such as the bias that balances experts: it is replicated, at least
+// float32, and changed after each batch by a rule of its own, from a statistic of the batch that the forward leaves:
+//
+//   Parameter bias("layers.0.moe.expert_bias", {64}, InitialValue{}, Training::Off);
+//   bias.leave(graph, counts_E);    // in the forward
+//
 // A parameter is known by its address: it does not move.
 #pragma once
 
@@ -44,9 +50,11 @@ struct Parametrization {
   bool keep = false;
 };
 
+enum class Training : uint8_t { On, Off };
+
 class Parameter {
  public:
-  Parameter(std::string name, Dims dims, InitialValue initial);
+  Parameter(std::string name, Dims dims, InitialValue initial, Training training = Training::On);
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
 
@@ -54,6 +62,7 @@ class Parameter {
   const Dims& dims() const { return dims_; }
   int64_t elements() const { return element_count(dims_); }
   const InitialValue& initial() const { return initial_; }
+  bool trained() const { return training_ == Training::On; }
 
   // At first float32 throughout, unpadded, on one device.
   const Parametrization& parametrization() const { return parametrization_; }
@@ -64,10 +73,16 @@ class Parameter {
   // than dims(), with zeros at its end.
   Tensor in(Graph& graph, std::optional<DType> dtype = std::nullopt) const;
 
+  // Of a parameter that is not trained: what this graph's forward says of the batch, in the parameter's shape; from
+  // layers in a scan, of all of them, [L, …].
+  void leave(Graph& graph, const Value& statistic) const { graph.bind(&training_, statistic); }
+  std::optional<Value> left_in(Graph& graph) const { return graph.bound(&training_); }
+
  private:
   std::string name_;
   Dims dims_;
   InitialValue initial_;
+  Training training_;
   Parametrization parametrization_;
 };
 

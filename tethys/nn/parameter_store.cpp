@@ -27,6 +27,7 @@ Placement compute_placement(const Parameter& parameter, const Plan& plan, const 
 Placement storage_placement(const Parameter& parameter, const Placement& compute, const Mesh& mesh) {
   Placement placement = compute;
   const bool taken = std::any_of(compute.begin(), compute.end(), [](const AxisPlacement& p) { return p.is_shard(0); });
+  if (!parameter.trained()) return placement;
   for (const char* axis : {"dp_shard", "cp"}) {
     if (const std::optional<int64_t> found = mesh.find(axis))
       placement[*found] = shard(taken && parameter.dims().size() > 1 ? 1 : 0);
@@ -40,7 +41,7 @@ void parametrize(Parameter& parameter, const Plan& plan, const StoreOptions& opt
   p.storage = storage_placement(parameter, p.compute, options.mesh);
   p.compute_dims = padded_dims(parameter.dims(), p.compute, options.mesh);
   p.storage_dims = padded_dims(p.compute_dims, p.storage, options.mesh);
-  p.storage_dtype = options.storage_dtype;
+  p.storage_dtype = parameter.trained() ? options.storage_dtype : wide(options.storage_dtype);
   p.compute_dtype = options.compute_dtype;
   p.gradient_dtype = options.gradient_dtype;
   p.keep = !options.reshard_after_forward;

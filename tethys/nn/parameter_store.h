@@ -27,6 +27,7 @@ struct StoredParameter {
 
   // What a graph binds the stored value to.
   const Parameter* key() const { return members[0]; }
+  bool trained() const { return key()->trained(); }
 };
 
 struct StoreOptions {

@@ -50,6 +50,11 @@ struct Microbatch {
   Tensor labels_BS;
 };
 
+// What is added up for a stored parameter; nothing where it has no part in the loss.
+std::optional<Value> share_of(const StoredParameter& stored, Graph& graph, const std::optional<Value>& gradient) {
+  return stored.trained() ? gradient : stored.key()->left_in(graph);
+}
+
 // One microbatch's share of the loss and of the gradients, added to what there is.
 LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParameter>& store,
                             const std::vector<Value>& parameters, const Microbatch& batch, const Tensor& inverse,
@@ -61,11 +66,12 @@ LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParame
   LossAndGradients after{(Tensor(before.loss) + loss).value(), {}};
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Tensor sum = before.gradients[i];
-    if (!found[i]) {
+    const std::optional<Value> share = share_of(store[i], loss.graph(), found[i]);
+    if (!share) {
       after.gradients.push_back(sum.value());
       continue;
     }
-    const Tensor stored = redistribute_like(*found[i], parameters[i]);
+    const Tensor stored = redistribute_like(*share, parameters[i]);
     after.gradients.push_back((sum + cast(stored, sum.dtype())).value());
   }
   return after;

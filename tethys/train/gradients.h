@@ -7,7 +7,9 @@ namespace tethys {
 
 struct LossAndGradients {
   Value loss;
-  std::vector<Value> gradients;  // one per stored parameter, at least float32, where the parameter lies
+  // One per stored parameter, at least float32, where the parameter lies; of one that is not trained, the sum of what
+  // the forwards left.
+  std::vector<Value> gradients;
 };
 
 LossAndGradients record_gradients(LanguageModel& model, const std::vector<StoredParameter>& store,

@@ -43,6 +43,7 @@ std::vector<Named> parameters_of(const Config& config) {
   const Architecture& architecture = find_architecture(config.get_string("model.name"));
   std::vector<Named> all;
   architecture.configure(config)->build()->for_each_parameter([&](Parameter& parameter) {
+    if (!parameter.trained()) return;  // it is not in a Hugging Face folder
     const std::string& name = parameter.name();
     all.push_back({name, hugging_face_name(architecture.hugging_face(), name), parameter.dims()});
   });

@@ -17,6 +17,7 @@ StepOptions step_options(const Config& config, const Mesh& mesh, const RematPoli
   options.mesh = mesh;
   options.adamw = adamw_of(config);
   options.max_norm = config.get_float("training.max_norm");
+  options.expert_balance = config.get_float("training.load_balance_coeff");
   options.groups = group_settings(parameter_groups(config), config.get_float("optimizer.weight_decay"), names);
   options.remat = remat;
   return options;
@@ -101,7 +102,9 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
 
 FlopsModel flops_model_of(const Config& config, LanguageModel& model) {
   FlopsModel flops;
-  model.for_each_parameter([&](Parameter& parameter) { flops.parameters += parameter.elements(); });
+  model.for_each_parameter([&](Parameter& parameter) {
+    if (parameter.trained()) flops.parameters += parameter.elements();
+  });
   if (!config.get_bool("model.tie_embeddings")) {
     flops.embedding = config.get_int("model.vocab_size") * config.get_int("model.dim");
   }

@@ -7,6 +7,7 @@
 #include "ops/control/redistribute.h"
 #include "ops/shape/splat.h"
 #include "optim/clip.h"
+#include "train/balance.h"
 #include "train/gradients.h"
 
 namespace tethys {
@@ -29,7 +30,9 @@ std::vector<Tensor> by_placement(const std::vector<StoredParameter>& store, cons
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return to_string(store[a].placement) > to_string(store[b].placement); });
   std::vector<Tensor> sorted;
-  for (size_t i : order) sorted.emplace_back(gradients[i]);
+  for (size_t i : order) {
+    if (store[i].trained()) sorted.emplace_back(gradients[i]);
+  }
   return sorted;
 }
 
@@ -68,6 +71,16 @@ class Update {
     next_.parameters.push_back(kept(i, parameter, before.parameters[i]));
     next_.m.push_back(stored[0]);
     next_.v.push_back(stored[1]);
+  }
+
+  // By its own rule, from what the batch says; it has no moments to speak of.
+  void add_untrained(size_t i, const Tensor& statistic) {
+    const StateValues& before = inputs_.state;
+    const Scope scope(statistic.graph(), store_[i].name);
+    next_.parameters.push_back(
+        kept(i, balanced(before.parameters[i], statistic, options_.expert_balance), before.parameters[i]));
+    next_.m.push_back(before.m[i]);
+    next_.v.push_back(before.v[i]);
   }
 
   StateValues result() { return std::move(next_); }
@@ -150,7 +163,11 @@ StepResults record_step(LanguageModel& model, const std::vector<StoredParameter>
   size_t first = 0;
   for (size_t i = 0; i < store.size(); ++i) {
     const size_t count = store[i].members.size();
-    update.add(i, Tensor(backward.gradients[i]) * factor, std::span(settings).subspan(first, count));
+    if (store[i].trained()) {
+      update.add(i, Tensor(backward.gradients[i]) * factor, std::span(settings).subspan(first, count));
+    } else {
+      update.add_untrained(i, backward.gradients[i]);
+    }
     first += count;
   }
   results.state = update.result();

@@ -32,6 +32,7 @@ struct StepOptions {
   Mesh mesh;
   AdamW adamw;
   double max_norm = 1;
+  double expert_balance = 1e-3;  // train/balance.h; 0: off
   // Of each logical parameter, in the model's order; empty: no decay, scale 1.
   std::vector<GroupSettings> groups;
   RematPolicy remat;
@@ -56,7 +57,7 @@ struct StepInputs {
 struct StepResults {
   StateValues state;
   Value loss, norm;              // the norm is that before clipping
-  std::vector<Value> gradients;  // before clipping, one per stored parameter
+  std::vector<Value> gradients;  // before clipping, one per stored parameter (train/gradients.h)
 };
 
 // The graph's inputs, with names and placements.

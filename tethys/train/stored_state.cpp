@@ -62,8 +62,11 @@ Placement member_placement(const StoredParameter& stored) {
   return placement;
 }
 
+// In which an array of the store is kept: what is not trained is at least float32.
+DType stored_dtype(const StoredParameter& stored, DType dtype) { return stored.trained() ? dtype : wide(dtype); }
+
 TensorType member_type(const StoredParameter& stored, size_t member, DType dtype) {
-  return {dtype, stored.members[member]->dims()};
+  return {stored_dtype(stored, dtype), stored.members[member]->dims()};
 }
 
 // The bytes of one member within a shard of a stack.
@@ -208,7 +211,8 @@ std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix
     }
     const bool all = std::find(loaded.begin(), loaded.end(), false) == loaded.end();
     const auto part = [&](const Shard& shard) {
-      HostTensor local = all ? HostTensor(TensorType{dtype, shard.extent}) : shard_at(options.kept.at(i), shard.offset);
+      HostTensor local = all ? HostTensor(TensorType{stored_dtype(stored, dtype), shard.extent})
+                             : shard_at(options.kept.at(i), shard.offset);
       Window window{shard.offset, shard.extent};
       if (stored.stacked) {
         window.offset.erase(window.offset.begin());
@@ -221,7 +225,8 @@ std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix
       }
       return local;
     };
-    arrays.push_back(to_device(devices, stored.type.with_dtype(dtype), stored.placement, part, {.kind = kind}));
+    arrays.push_back(to_device(devices, stored.type.with_dtype(stored_dtype(stored, dtype)), stored.placement, part,
+                               {.kind = kind}));
   }
   return arrays;
 }
