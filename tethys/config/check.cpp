@@ -16,18 +16,36 @@ int64_t divisor_near(int64_t whole, int64_t limit) {
   return divisor;
 }
 
-void check_model(const Config& config) {
-  const int64_t dim = config.get_int("model.dim");
-  const int64_t heads = config.get_int("model.n_heads");
-  const int64_t kv_heads = config.get_int("model.n_kv_heads");
+// Heads together are no wider than any other part of a model may be.
+constexpr int64_t kWidestHeads = 1 << 20;
+
+void check_given_head_dim(const Config& config) {
+  const int64_t head_dim = config.get_int("model.head_dim"), heads = config.get_int("model.n_heads");
+  if (head_dim % 2 != 0) {
+    user_error("{} is odd, and rotary positions need an even size; {} would work", config.cite("model.head_dim"),
+               head_dim + 1);
+  }
+  if (head_dim * heads > kWidestHeads) {
+    user_error("{} and {} make attention {} wide; at most {} is supported", config.cite("model.n_heads"),
+               config.cite("model.head_dim"), head_dim * heads, kWidestHeads);
+  }
+}
+
+void check_shared_width(const Config& config) {
+  const int64_t dim = config.get_int("model.dim"), heads = config.get_int("model.n_heads");
   if (dim % heads != 0) {
-    user_error("{} does not divide {}; {} heads would", config.cite("model.n_heads"), config.cite("model.dim"),
-               divisor_near(dim, heads));
+    user_error("{} does not divide {}; {} heads would, or set model.head_dim", config.cite("model.n_heads"),
+               config.cite("model.dim"), divisor_near(dim, heads));
   }
   if (dim / heads % 2 != 0) {
     user_error("{} over {} makes heads of {}, and rotary positions need an even size; use a width of {}",
                config.cite("model.dim"), config.cite("model.n_heads"), dim / heads, heads * (dim / heads + 1));
   }
+}
+
+void check_model(const Config& config) {
+  const int64_t heads = config.get_int("model.n_heads"), kv_heads = config.get_int("model.n_kv_heads");
+  config.get_int("model.head_dim") == 0 ? check_shared_width(config) : check_given_head_dim(config);
   if (heads % kv_heads != 0) {
     user_error("{} does not divide {}; {} key and value heads would", config.cite("model.n_kv_heads"),
                config.cite("model.n_heads"), divisor_near(heads, kv_heads));
@@ -92,6 +110,11 @@ void check_initial_load(const Config& config) {
 }
 
 }  // namespace
+
+int64_t head_dim_of(const Config& config) {
+  const int64_t given = config.get_int("model.head_dim");
+  return given != 0 ? given : config.get_int("model.dim") / config.get_int("model.n_heads");
+}
 
 void check_config(const Config& config) {
   check_model(config);

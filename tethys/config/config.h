@@ -72,6 +72,9 @@ class Config {
 std::string nearest_flag(const Config& config, std::string_view name);
 std::string nearest_key(const Config& config, std::string_view name);
 
+// The size of one head: model.head_dim, or where that is open each head's share of the width.
+int64_t head_dim_of(const Config& config);
+
 // Checks what one option alone cannot say: heads that divide the width, a row no longer than the context, groups that
 // parse. UserError that cites the values and names a fix. What depends on the mesh is checked where it is built.
 void check_config(const Config& config);

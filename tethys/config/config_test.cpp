@@ -95,7 +95,8 @@ TEST(Nearest, FindsTheNameBehindATypingMistakeOrAWrongSection) {
 
 TEST(CheckConfig, HeadsMustDivide) {
   EXPECT_EQ(complaint({{"model.n_heads", int64_t{17}}}),
-            "model.n_heads = 17 (r.toml:3) does not divide model.dim = 256 (default); 16 heads would");
+            "model.n_heads = 17 (r.toml:3) does not divide model.dim = 256 (default); 16 heads would, or set "
+            "model.head_dim");
   EXPECT_EQ(
       complaint({{"model.n_kv_heads", int64_t{5}}}),
       "model.n_kv_heads = 5 (r.toml:3) does not divide model.n_heads = 16 (default); 4 key and value heads would");
@@ -103,6 +104,19 @@ TEST(CheckConfig, HeadsMustDivide) {
       complaint({{"model.dim", int64_t{48}}}),
       "model.dim = 48 (r.toml:3) over model.n_heads = 16 (default) makes heads of 3, and rotary positions need an "
       "even size; use a width of 64");
+}
+
+TEST(CheckConfig, AHeadHasTheSizeThatIsGivenOrItsShareOfTheWidth) {
+  Config config;
+  EXPECT_EQ(head_dim_of(config), 16);  // 256 / 16
+  config.set("model.head_dim", int64_t{128}, {});
+  EXPECT_EQ(head_dim_of(config), 128);
+  EXPECT_EQ(complaint({{"model.head_dim", int64_t{40}}, {"model.dim", int64_t{100}}}), "no error");
+  EXPECT_EQ(complaint({{"model.head_dim", int64_t{17}}}),
+            "model.head_dim = 17 (r.toml:3) is odd, and rotary positions need an even size; 18 would work");
+  EXPECT_EQ(complaint({{"model.head_dim", int64_t{65538}}}),
+            "model.n_heads = 16 (default) and model.head_dim = 65538 (r.toml:3) make attention 1048608 wide; at most "
+            "1048576 is supported");
 }
 
 TEST(CheckConfig, ARowMustFitTheContext) {

@@ -31,6 +31,8 @@ Options model_options() {
       int_option("model.n_heads", 16, between(1, kMostHeads), "number of query heads"),
       int_option("model.n_kv_heads", 16, between(1, kMostHeads),
                  "number of key and value heads, shared by groups of query heads"),
+      int_option("model.head_dim", 0, {.low = 1, .high = kWidest, .also = 0},
+                 "size of a head; 0: model.dim / model.n_heads"),
       int_option("model.ffn_dim", 768, between(1, kWidest), "width inside the feed-forward"),
       int_option("model.vocab_size", 2048, between(1, kMostTokenIds), "number of token ids"),
       int_option("model.context_length", 131072, between(1, kLongest), "longest sequence that the model takes"),

@@ -1,6 +1,5 @@
 #include "train/hugging_face_config.h"
 
-#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,7 +51,6 @@ class Reader {
                  where_);
     }
     for (const HuggingFaceKey& key : model.keys) read_key(key);
-    check_head_dim(model);
     read_rope();
     const int64_t context = config_.get_int("model.context_length");
     if (config_.get_int("training.seq_len") > context) set("max_position_embeddings", "training.seq_len", context);
@@ -103,19 +101,6 @@ class Reader {
 
   void set(const std::string& key, const std::string& option, OptionValue value) {
     config_.set(option, std::move(value), {Origin::Source::Recipe, fmt::format("{}: {}", where_, key)});
-  }
-
-  void check_head_dim(const HuggingFaceModel& model) const {
-    const json* value = find(root_, "head_dim");
-    const bool is_option = std::any_of(model.keys.begin(), model.keys.end(),
-                                       [](const HuggingFaceKey& key) { return key.key == "head_dim"; });
-    if (value == nullptr || is_option) return;
-    const int64_t dim = config_.get_int("model.dim"), heads = config_.get_int("model.n_heads");
-    if (dim % heads != 0) return;  // check_config says what is wrong
-    if (!value->is_number_integer() || value->get<double>() * static_cast<double>(heads) != static_cast<double>(dim)) {
-      user_error("{}: head_dim is {}, and only hidden_size / num_attention_heads = {} / {} is supported", where_,
-                 value->dump(), dim, heads);
-    }
   }
 
   // theta stands beside the scaling or, in files of transformers 5, within it.
@@ -202,8 +187,8 @@ std::string hugging_face_config(const Config& config, DType dtype, const Tokeniz
   object["torch_dtype"] = torch_name(dtype);
   object["use_cache"] = true;
   for (const HuggingFaceConstant& constant : model.constants) object[constant.key] = json::parse(constant.json);
-  object["head_dim"] = config.get_int("model.dim") / config.get_int("model.n_heads");
   for (const HuggingFaceKey& key : model.keys) object[key.key] = to_json(config.value(key.option));
+  object["head_dim"] = head_dim_of(config);  // a number also where the option leaves it open
   object["rope_theta"] = config.get_float("model.rope_theta");
   object["rope_scaling"] = nullptr;
   if (config.get_float("model.rope_scaling_factor") != 1) {

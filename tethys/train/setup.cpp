@@ -110,7 +110,7 @@ FlopsModel flops_model_of(const Config& config, LanguageModel& model) {
   }
   flops.layers = config.get_int("model.n_layers");
   flops.heads = config.get_int("model.n_heads");
-  flops.query_key_dim = flops.value_dim = config.get_int("model.dim") / config.get_int("model.n_heads");
+  flops.query_key_dim = flops.value_dim = head_dim_of(config);
   return flops;
 }
 

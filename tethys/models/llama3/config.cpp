@@ -24,7 +24,7 @@ std::unique_ptr<LlamaBlockConfig> block(const Config& config, int64_t layer) {
   auto attention = std::make_unique<SelfAttentionConfig>();
   attention->n_heads = config.get_int("model.n_heads");
   attention->n_kv_heads = config.get_int("model.n_kv_heads");
-  attention->head_dim = dim / attention->n_heads;
+  attention->head_dim = head_dim_of(config);
   attention->wq = linear(dim, attention->n_heads * attention->head_dim, std);
   attention->wk = linear(dim, attention->n_kv_heads * attention->head_dim, std);
   attention->wv = linear(dim, attention->n_kv_heads * attention->head_dim, std);
@@ -45,7 +45,7 @@ std::unique_ptr<LlamaBlockConfig> block(const Config& config, int64_t layer) {
 
 std::unique_ptr<RotaryConfig> rope(const Config& config) {
   auto result = std::make_unique<RotaryConfig>();
-  result->head_dim = config.get_int("model.dim") / config.get_int("model.n_heads");
+  result->head_dim = head_dim_of(config);
   result->theta = config.get_float("model.rope_theta");
   result->factor = config.get_float("model.rope_scaling_factor");
   result->low = config.get_float("model.rope_scaling_low");

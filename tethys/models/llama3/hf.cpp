@@ -27,6 +27,7 @@ const HuggingFaceModel& llama_hugging_face() {
               {"num_hidden_layers", "model.n_layers"},
               {"num_attention_heads", "model.n_heads"},
               {.key = "num_key_value_heads", .option = "model.n_kv_heads", .like = "num_attention_heads"},
+              {"head_dim", "model.head_dim", int64_t{0}},
               {"intermediate_size", "model.ffn_dim"},
               {"vocab_size", "model.vocab_size"},
               {"max_position_embeddings", "model.context_length", int64_t{2048}},
