@@ -15,26 +15,19 @@ void SelfAttentionConfig::visit(NodeVisitor& visitor) {
   visitor.child("wk", wk);
   visitor.child("wv", wv);
   visitor.child("wo", wo);
+  visitor.child("q_norm", q_norm);
+  visitor.child("k_norm", k_norm);
 }
 
 std::unique_ptr<SelfAttention> SelfAttentionConfig::build(std::string name) const {
   return std::make_unique<SelfAttention>(*this, std::move(name));
 }
 
-SelfAttention::SelfAttention(const SelfAttentionConfig& config, std::string name)
-    : Module(name),
-      n_heads_(config.n_heads),
-      n_kv_heads_(config.n_kv_heads),
-      head_dim_(config.head_dim),
-      kv_repeats_(config.kv_repeats),
-      wq_(config.wq->build(name + ".wq")),
-      wk_(config.wk->build(name + ".wk")),
-      wv_(config.wv->build(name + ".wv")),
-      wo_(config.wo->build(name + ".wo")) {
-  for (Linear* linear : {wq_.get(), wk_.get(), wv_.get(), wo_.get()}) add(*linear);
-}
-
 namespace {
+
+std::unique_ptr<RMSNorm> build_if_there(const std::unique_ptr<RMSNormConfig>& config, std::string name) {
+  return config == nullptr ? nullptr : config->build(std::move(name));
+}
 
 // Every head `times` times, its copies next to each other: so that heads can be cut into more parts than there are.
 Tensor repeated(const Tensor& x_BSKE, int64_t times) {
@@ -45,6 +38,24 @@ Tensor repeated(const Tensor& x_BSKE, int64_t times) {
 
 }  // namespace
 
+SelfAttention::SelfAttention(const SelfAttentionConfig& config, std::string name)
+    : Module(name),
+      n_heads_(config.n_heads),
+      n_kv_heads_(config.n_kv_heads),
+      head_dim_(config.head_dim),
+      kv_repeats_(config.kv_repeats),
+      wq_(config.wq->build(name + ".wq")),
+      wk_(config.wk->build(name + ".wk")),
+      wv_(config.wv->build(name + ".wv")),
+      wo_(config.wo->build(name + ".wo")),
+      q_norm_(build_if_there(config.q_norm, name + ".q_norm")),
+      k_norm_(build_if_there(config.k_norm, name + ".k_norm")) {
+  for (Linear* linear : {wq_.get(), wk_.get(), wv_.get(), wo_.get()}) add(*linear);
+  for (RMSNorm* norm : {q_norm_.get(), k_norm_.get()}) {
+    if (norm != nullptr) add(*norm);
+  }
+}
+
 // Shapes: B batch, S sequence, D width, H query heads, K key and value heads, E head size.
 Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
   const Scope scope = enter(input.graph());
@@ -52,8 +63,11 @@ Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
   auto heads = [&](Linear& linear, int64_t count) {
     return reshape(linear.forward(x_BSD), {x_BSD.size(0), x_BSD.size(1), count, head_dim_});
   };
-  const Tensor q_BSHE = tag(rotate(heads(*wq_, n_heads_), sequence.rotations), "q");
-  const Tensor k_BSKE = tag(rotate(heads(*wk_, n_kv_heads_), sequence.rotations), "k");
+  auto turned = [&](const Tensor& x, RMSNorm* norm) {
+    return rotate(norm == nullptr ? x : norm->forward(x), sequence.rotations);
+  };
+  const Tensor q_BSHE = tag(turned(heads(*wq_, n_heads_), q_norm_.get()), "q");
+  const Tensor k_BSKE = tag(turned(heads(*wk_, n_kv_heads_), k_norm_.get()), "k");
   const Tensor v_BSKE = tag(heads(*wv_, n_kv_heads_), "v");
   AttentionOperands operands{
       q_BSHE, k_BSKE, v_BSKE, sequence.positions_BS, sequence.positions_BS, sequence.segments_BS, sequence.segments_BS};

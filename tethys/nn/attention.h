@@ -1,9 +1,11 @@
-// Attention: causal self-attention with rotary positions and grouped key and value heads.
+// Attention: causal self-attention with rotary positions and grouped key and value heads. Queries and keys may be
+// normalised, each head by itself, before they turn (Henry et al., Query-Key Normalization, 2020).
 #pragma once
 
 #include <memory>
 
 #include "nn/linear.h"
+#include "nn/rms_norm.h"
 #include "nn/sequence.h"
 
 namespace tethys {
@@ -16,6 +18,7 @@ struct SelfAttentionConfig : ConfigNode {
   int64_t head_dim = 1;
   int64_t kv_repeats = 1;  // how often each key and value head stands in the product with the queries
   std::unique_ptr<LinearConfig> wq, wk, wv, wo;
+  std::unique_ptr<RMSNormConfig> q_norm, k_norm;  // over one head; absent in models without them
 
   std::string_view type_name() const override { return "SelfAttention"; }
   void visit(NodeVisitor& visitor) override;
@@ -30,6 +33,7 @@ class SelfAttention : public Module {
  private:
   int64_t n_heads_, n_kv_heads_, head_dim_, kv_repeats_;
   std::unique_ptr<Linear> wq_, wk_, wv_, wo_;
+  std::unique_ptr<RMSNorm> q_norm_, k_norm_;  // or null
 };
 
 }  // namespace tethys

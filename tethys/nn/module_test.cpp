@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "nn/attention.h"
 #include "nn/embedding.h"
 #include "nn/feed_forward.h"
 #include "nn/plan.h"
@@ -103,6 +104,39 @@ TEST(Parameter, OfAVocabularyIsUsedLongerWhereItDoesNotDivide) {
   Graph graph;
   graph.bind(&w, graph.input(w.stored_type(), "w"));
   EXPECT_EQ(w.in(graph).dims(), (Dims{38, 4}));
+}
+
+TEST(SelfAttention, NormsOfQueriesAndKeysAreMembersWhereTheyAreThereAndReadOneHead) {
+  for (const bool normalised : {false, true}) {
+    SelfAttentionConfig config;
+    config.n_heads = 4;
+    config.n_kv_heads = 2;
+    config.head_dim = 6;
+    config.wq = std::make_unique<LinearConfig>(8, 24, ones());
+    config.wk = std::make_unique<LinearConfig>(8, 12, ones());
+    config.wv = std::make_unique<LinearConfig>(8, 12, ones());
+    config.wo = std::make_unique<LinearConfig>(24, 8, ones());
+    if (normalised) config.q_norm = std::make_unique<RMSNormConfig>(6, 1e-6);
+    if (normalised) config.k_norm = std::make_unique<RMSNormConfig>(6, 1e-6);
+    const auto attention = config.build("attention");
+    std::vector<std::string> expected = {"attention.wq.weight", "attention.wk.weight", "attention.wv.weight",
+                                         "attention.wo.weight"};
+    if (normalised) expected.insert(expected.end(), {"attention.q_norm.weight", "attention.k_norm.weight"});
+    EXPECT_EQ(names(*attention), expected);
+    Graph graph;
+    bind_all(graph, *attention);
+    const Tensor rows = graph.input({DType::S32, {1, 5}}, "rows");
+    RotaryConfig rope;
+    rope.head_dim = 6;
+    const Sequence sequence{.positions_BS = rows, .segments_BS = rows, .rotations = rotations(rope, rows, DType::F32)};
+    const Tensor out = attention->forward(graph.input({DType::F32, {1, 5, 8}}, "x"), sequence);
+    EXPECT_EQ(out.dims(), (Dims{1, 5, 8}));
+    int64_t roots = 0;
+    for (NodeId n = 0; n < graph.node_count(); ++n)
+      roots += std::string_view(graph.node(n).op->name) == "rsqrt" ? 1 : 0;
+    EXPECT_EQ(roots, normalised ? 2 : 0);
+    verify(graph);
+  }
 }
 
 TEST(RMSNorm, ComputesInFloat32AndReturnsWhatItWasGiven) {
