@@ -13,8 +13,8 @@
 namespace tethys {
 namespace {
 
-FeedForwardConfig feed_forward_config() {
-  FeedForwardConfig config;
+GatedFeedForwardConfig feed_forward_config() {
+  GatedFeedForwardConfig config;
   config.w1 = std::make_unique<LinearConfig>(8, 12, normal(1));
   config.w2 = std::make_unique<LinearConfig>(12, 8, normal(1));
   config.w3 = std::make_unique<LinearConfig>(8, 12, normal(1));

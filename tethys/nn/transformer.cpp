@@ -1,20 +1,37 @@
-#include "models/llama3/model.h"
+#include "nn/transformer.h"
 
 namespace tethys {
 
-LlamaBlock::LlamaBlock(const LlamaBlockConfig& config, std::string name)
+void TransformerBlockConfig::visit(NodeVisitor& visitor) {
+  visitor.child("attention_norm", attention_norm);
+  visitor.child("attention", attention);
+  visitor.child("ffn_norm", ffn_norm);
+  visitor.child(feed_forward->child_name(), feed_forward);
+}
+
+void TransformerConfig::visit(NodeVisitor& visitor) {
+  visitor.child("tok_embeddings", tok_embeddings);
+  visitor.child("rope", rope);
+  visitor.children("layers", layers);
+  visitor.child("norm", norm);
+  visitor.child("output", output);
+}
+
+std::unique_ptr<LanguageModel> TransformerConfig::build() const { return std::make_unique<Transformer>(*this); }
+
+TransformerBlock::TransformerBlock(const TransformerBlockConfig& config, std::string name)
     : Module(name),
       attention_norm_(config.attention_norm->build(name + ".attention_norm")),
       ffn_norm_(config.ffn_norm->build(name + ".ffn_norm")),
       attention_(config.attention->build(name + ".attention")),
-      feed_forward_(config.feed_forward->build(name + ".feed_forward")) {
+      feed_forward_(config.feed_forward->build(fmt::format("{}.{}", name, config.feed_forward->child_name()))) {
   add(*attention_norm_);
   add(*attention_);
   add(*ffn_norm_);
   add(*feed_forward_);
 }
 
-Tensor LlamaBlock::forward(const Tensor& input, const Sequence& sequence) {
+Tensor TransformerBlock::forward(const Tensor& input, const Sequence& sequence) {
   const Scope scope = enter(input.graph());
   const Tensor x_BSD = tag(entering(input), "layer_input");
   const Tensor h_BSD = x_BSD + attention_->forward(attention_norm_->forward(x_BSD), sequence);
@@ -22,11 +39,11 @@ Tensor LlamaBlock::forward(const Tensor& input, const Sequence& sequence) {
   return leaving(h_BSD + tag(feed_forward_->forward(mlp_in), "mlp_out"));
 }
 
-Llama::Llama(const LlamaConfig& config)
+Transformer::Transformer(const TransformerConfig& config)
     : rope_(*config.rope), tok_embeddings_(config.tok_embeddings->build("tok_embeddings")) {
   add(*tok_embeddings_);
   for (size_t i = 0; i < config.layers.size(); ++i) {
-    layers_.push_back(std::make_unique<LlamaBlock>(*config.layers[i], fmt::format("layers.{}", i)));
+    layers_.push_back(std::make_unique<TransformerBlock>(*config.layers[i], fmt::format("layers.{}", i)));
     add(*layers_.back());
   }
   norm_ = config.norm->build("norm");
@@ -35,7 +52,7 @@ Llama::Llama(const LlamaConfig& config)
   add(*output_);
 }
 
-Tensor Llama::hidden(const TokenRows& rows, KvCache* cache) {
+Tensor Transformer::hidden(const TokenRows& rows, KvCache* cache) {
   require(cache == nullptr || (!layer_options().scan && !layer_options().checkpoint), "a cache in layers of regions");
   const Tensor x_BSD = tok_embeddings_->forward(rows.tokens_BS);
   const Sequence sequence{.positions_BS = rows.positions_BS,
@@ -50,13 +67,13 @@ Tensor Llama::hidden(const TokenRows& rows, KvCache* cache) {
   return norm_->forward(run_layers(blocks(), x_BSD, sequence.pack(), layer_options(), run));
 }
 
-Tensor Llama::loss_sum(const TokenRows& rows, const Tensor& labels_BS) {
+Tensor Transformer::loss_sum(const TokenRows& rows, const Tensor& labels_BS) {
   return output_->forward(hidden(rows, nullptr), labels_BS);
 }
 
-Tensor Llama::project(const Tensor& hidden_BSD) { return output_->logits(hidden_BSD); }
+Tensor Transformer::project(const Tensor& hidden_BSD) { return output_->logits(hidden_BSD); }
 
-std::vector<Module*> Llama::blocks() {
+std::vector<Module*> Transformer::blocks() {
   std::vector<Module*> result;
   for (const auto& layer : layers_) result.push_back(layer.get());
   return result;
