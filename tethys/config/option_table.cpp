@@ -25,7 +25,7 @@ Option with_alias(Option option, std::string alias) {
 
 Options model_options() {
   return {
-      enum_option("model.name", "llama3", {"llama3"}, "the architecture"),
+      text_option("model.name", "llama3", "the architecture: a folder of tethys/models"),
       int_option("model.dim", 256, between(1, kWidest), "width of the residual stream"),
       int_option("model.n_layers", 6, between(1, kMostLayers), "number of blocks"),
       int_option("model.n_heads", 16, between(1, kMostHeads), "number of query heads"),

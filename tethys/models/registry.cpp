@@ -1,5 +1,9 @@
 #include "models/registry.h"
 
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
 #include "models/llama3/config.h"
 #include "models/llama3/hf.h"
 #include "models/llama3/plan.h"
@@ -13,11 +17,15 @@ std::span<const Architecture> architectures() {
   return all;
 }
 
-const Architecture& find_architecture(std::string_view name) {
+const Architecture& architecture_of(const Config& config) {
+  const std::string& name = config.get_string("model.name");
+  std::vector<std::string> names;
   for (const Architecture& architecture : architectures()) {
     if (name == architecture.name) return architecture;
+    names.emplace_back(architecture.name);
   }
-  internal_error("no architecture {}", name);
+  user_error("{} is no architecture of Tethys; the nearest is {}, and all are {}", config.cite("model.name"),
+             nearest_name(name, names), fmt::join(names, ", "));
 }
 
 }  // namespace tethys

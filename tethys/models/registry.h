@@ -1,6 +1,6 @@
 // The architectures by the name that a recipe gives, and what each brings.
 //
-//   const Architecture& a = find_architecture(config.get_string("model.name"));
+//   const Architecture& a = architecture_of(config);
 //   std::unique_ptr<LanguageModel> model = a.configure(config)->build();
 #pragma once
 
@@ -24,7 +24,7 @@ struct Architecture {
 
 std::span<const Architecture> architectures();
 
-// InternalError if there is none: the option's choices are these.
-const Architecture& find_architecture(std::string_view name);
+// That of model.name; UserError that names the nearest if there is none.
+const Architecture& architecture_of(const Config& config);
 
 }  // namespace tethys

@@ -40,7 +40,7 @@ struct Named {
 
 // In the order of the model.
 std::vector<Named> parameters_of(const Config& config) {
-  const Architecture& architecture = find_architecture(config.get_string("model.name"));
+  const Architecture& architecture = architecture_of(config);
   std::vector<Named> all;
   architecture.configure(config)->build()->for_each_parameter([&](Parameter& parameter) {
     if (!parameter.trained()) return;  // it is not in a Hugging Face folder
@@ -119,7 +119,7 @@ DType widest(const Checkpoint& checkpoint, const std::vector<Named>& parameters)
 }  // namespace
 
 Checkpoint open_hugging_face(const Path& folder, const Config& config, const std::vector<std::string>& excluded) {
-  const HuggingFaceModel& model = find_architecture(config.get_string("model.name")).hugging_face();
+  const HuggingFaceModel& model = architecture_of(config).hugging_face();
   const Manifest theirs = read_hugging_face(folder);
   Manifest checked = theirs;
   std::erase_if(checked.tensors, [&](const auto& tensor) { return matches(model.ignored, tensor.first); });

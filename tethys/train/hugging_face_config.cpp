@@ -182,7 +182,7 @@ std::string load_run_recipe(Config& config, const std::string& recipe_or_folder,
 }
 
 std::string hugging_face_config(const Config& config, DType dtype, const Tokenizer* tokenizer) {
-  const HuggingFaceModel& model = find_architecture(config.get_string("model.name")).hugging_face();
+  const HuggingFaceModel& model = architecture_of(config).hugging_face();
   json object = {{"architectures", {model.architecture}}, {"model_type", model.model_type}};
   object["torch_dtype"] = torch_name(dtype);
   object["use_cache"] = true;

@@ -25,8 +25,7 @@ StepOptions step_options(const Config& config, const Mesh& mesh, const RematPoli
 
 // Where several tensor-parallel ranks have the same key and value head, it stands once for each in the products.
 std::unique_ptr<LanguageModel> model_for(const Config& config, const Degrees& degrees) {
-  const std::unique_ptr<LanguageModelConfig> tree =
-      find_architecture(config.get_string("model.name")).configure(config);
+  const std::unique_ptr<LanguageModelConfig> tree = architecture_of(config).configure(config);
   const int64_t kv_heads = config.get_int("model.n_kv_heads");
   if (kv_heads % degrees.tensor != 0) {
     for (const NamedNode& found : match_nodes(*tree, "layers.*.attention"))
@@ -74,7 +73,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   setup.shape = {rows.accumulation, rows.rows, config.get_int("training.seq_len")};
   check_sizes(config, setup.shape);
   setup.precision = precision_of(config);
-  const Architecture& architecture = find_architecture(config.get_string("model.name"));
+  const Architecture& architecture = architecture_of(config);
   setup.model = model_for(config, setup.degrees);
   const bool scan = config.get_bool("graph.scan_layers");
   const RematPolicy remat = remat_of(config);

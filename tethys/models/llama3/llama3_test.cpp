@@ -1,9 +1,12 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "config/recipe.h"
+#include "models/llama3/config.h"
 #include "models/llama3/hf.h"
+#include "models/llama3/plan.h"
 #include "models/registry.h"
 #include "nn/parameter_store.h"
 
@@ -17,7 +20,7 @@ Config recipe(const std::string& name) {
 }
 
 std::unique_ptr<LanguageModel> built(const Config& config) {
-  return find_architecture("llama3").configure(config)->build();
+  return architecture_of(config).configure(config)->build();
 }
 
 Config small(bool tied) {
@@ -74,7 +77,7 @@ TEST(Llama, ATiedModelHasNoOutputWeightAndItsEmbeddingStartsAsOne) {
 }
 
 TEST(Llama, TheTreeNamesWhatAnOverrideWouldMatch) {
-  const auto tree = find_architecture("llama3").configure(recipe("llama3_8b"));
+  const auto tree = llama_config(recipe("llama3_8b"));
   EXPECT_EQ(match_nodes(*tree, "layers.*.attention.wq").size(), 32u);
   EXPECT_EQ(match_nodes(*tree, "output").at(0).node->type_name(), "ProjectionLoss");
 }
@@ -165,7 +168,7 @@ TEST(Llama, PlanOnAMeshOfDataAndTensorParallelRanks) {
   StoreOptions options;
   options.mesh = Mesh({{"dp_shard", 2}, {"tp", 2}});
   options.stack_layers = true;
-  EXPECT_EQ(to_string(make_store(*model, find_architecture("llama3").plan({}), options)),
+  EXPECT_EQ(to_string(make_store(*model, llama_plan({}), options)),
             "tok_embeddings.weight: f32[104,32] (S(1),S(0))\n"
             "layers.*.attention_norm.weight: f32[2,32] (S(1),R)\n"
             "layers.*.attention.wq.weight: f32[2,32,32] (S(2),S(1))\n"
@@ -185,7 +188,7 @@ TEST(Llama, ADegreeThatDoesNotDivideNamesTheParameterAndTheSize) {
   StoreOptions options;
   options.mesh = Mesh({{"tp", 5}});
   try {
-    make_store(*model, find_architecture("llama3").plan({}), options);
+    make_store(*model, llama_plan({}), options);
     FAIL();
   } catch (const UserError& e) {
     EXPECT_STREQ(e.what(),
@@ -205,6 +208,18 @@ TEST(Llama, HuggingFaceNames) {
   const auto model = built(small(false));
   for (Parameter* p : model->parameters()) names.insert(hugging_face_name(llama_hugging_face(), p->name()));
   EXPECT_EQ(names.size(), model->parameters().size());
+}
+
+TEST(Registry, AnUnknownArchitectureIsAnErrorThatNamesTheNearest) {
+  Config config;
+  config.set("model.name", std::string("llama"), {Origin::Source::Flag, "--model.name"});
+  try {
+    architecture_of(config);
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_THAT(e.what(), testing::StartsWith("model.name = \"llama\" (--model.name) is no architecture of Tethys; the "
+                                              "nearest is llama3, and all are llama3"));
+  }
 }
 
 }  // namespace
