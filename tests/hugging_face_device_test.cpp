@@ -10,7 +10,7 @@
 #include "checkpoint/hugging_face.h"
 #include "config/recipe.h"
 #include "llama3_golden.h"
-#include "models/llama3/hf.h"
+#include "models/registry.h"
 #include "train/hugging_face.h"
 #include "train/hugging_face_config.h"
 #include "train/run_folder.h"
@@ -32,7 +32,7 @@ struct Weight {
 
 std::vector<Weight> formula_weights(const Config& config) {
   std::vector<Weight> weights;
-  llama_config(config)->build()->for_each_parameter([&](Parameter& p) {
+  architecture_of(config).configure(config)->build()->for_each_parameter([&](Parameter& p) {
     weights.push_back(
         {p.name(), llama3_formula::weight(p.name(), {DType::F32, p.dims()}, config.get_bool("model.tie_embeddings"))});
   });
@@ -49,9 +49,10 @@ void save_run(const Path& folder, const std::vector<Weight>& weights) {
 
 // As transformers saves it: its config.json, its names.
 void save_as_transformers(const Path& folder, const json& golden_case, const std::vector<Weight>& weights) {
+  const HuggingFaceModel& model = architecture_of(config_of_case(golden_case)).hugging_face();
   std::vector<SafetensorsSource> sources;
   for (const Weight& w : weights) {
-    const std::string name = hugging_face_name(llama_hugging_face(), w.name);
+    const std::string name = hugging_face_name(model, w.name);
     EXPECT_EQ(golden_case.at("shapes").at(name).get<Dims>(), w.value.type().dims) << name;
     sources.push_back({name, w.value.type(), {}, [&w] { return w.value.bytes(); }});
   }
@@ -127,9 +128,10 @@ TEST_P(HuggingFaceFolder, OfTethysHasTheNamesShapesAndConfigOfTransformersAndCom
   EXPECT_EQ(shapes, case_.at("shapes"));
 
   json theirs = case_.at("config");
-  for (const auto& [key, value] : theirs.at("rope_parameters").items()) theirs["rope_scaling"][key] = value;
+  theirs["rope_scaling"] = theirs.at("rope_parameters");
   theirs["rope_theta"] = theirs["rope_scaling"]["rope_theta"];
   theirs["rope_scaling"].erase("rope_theta");
+  if (theirs["rope_scaling"]["rope_type"] == "default") theirs["rope_scaling"] = nullptr;
   theirs["torch_dtype"] = theirs["dtype"];
   theirs["use_cache"] = true;  // generate.py has no use for one
   const json ours = json::parse(read_file(output / "config.json"));

@@ -1,4 +1,4 @@
-// What a peer computed with a small Llama 3: tests/golden/NAME/golden.json, and the model that a case of it is of.
+// What a peer computed with a small model: tests/golden/NAME/golden.json, and the model that a case of it is of.
 #pragma once
 
 #include <fstream>
@@ -36,7 +36,9 @@ inline Model model_of(const nlohmann::json& golden_case) {
           .factor = rope.at("factor"),
           .low = rope.at("low"),
           .high = rope.at("high"),
-          .original = rope.at("original")};
+          .original = rope.at("original"),
+          .architecture = m.value("architecture", "llama3"),
+          .head_dim = m.value("head_dim", int64_t{0})};
 }
 
 }  // namespace tethys::llama3_testing

@@ -1,5 +1,5 @@
-// For tests that train a small Llama 3 on real devices: builds model, store and program for a mesh and a way of
-// recording, starts from given weights, and keeps the state between steps.
+// For tests that train a small Llama 3, or another architecture, on real devices: builds model, store and program for a
+// mesh and a way of recording, starts from given weights, and keeps the state between steps.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,8 @@
 #include "llama3_formula.h"
 #include "models/llama3/config.h"
 #include "models/llama3/plan.h"
+#include "models/registry.h"
+#include "nn/attention.h"
 #include "pjrt/client.h"
 #include "pjrt/plugin.h"
 #include "runtime/executor.h"
@@ -25,6 +27,8 @@ struct Model {
   bool tied = false;
   double norm_eps = 1e-5, theta = 500000, factor = 8, low = 1, high = 4;
   int64_t original = 64;
+  std::string architecture = "llama3";
+  int64_t head_dim = 0;  // 0: the width's share
 };
 
 // How the same step is recorded and run.
@@ -59,7 +63,7 @@ inline pjrt::OptionOverrides compiler_options(const Variant& variant) {
 }
 
 inline std::unique_ptr<LanguageModel> build_model(const Config& config, const Variant& variant) {
-  const std::unique_ptr<LanguageModelConfig> tree = llama_config(config);
+  const std::unique_ptr<LanguageModelConfig> tree = architecture_of(config).configure(config);
   if (variant.rewrite) variant.rewrite(*tree);
   const int64_t kv_heads = config.get_int("model.n_kv_heads"), ranks = variant.mesh.size_of("tp");
   if (kv_heads % ranks != 0) {
@@ -72,6 +76,8 @@ inline std::unique_ptr<LanguageModel> build_model(const Config& config, const Va
 inline Config config_of(const Model& m) {
   Config config;
   const Origin origin{Origin::Source::Flag, "test"};
+  config.set("model.name", m.architecture, origin);
+  config.set("model.head_dim", m.head_dim, origin);
   config.set("model.dim", m.dim, origin);
   config.set("model.n_layers", m.layers, origin);
   config.set("model.n_heads", m.heads, origin);
@@ -113,11 +119,12 @@ class Run {
         model_(build_model(config_of(model), variant_)),
         executor_(cpu_client(variant_.mesh.size(), plugin_file), variant_.mesh, {"cpu", variant_.kernels},
                   {.compiler_options = compiler_options(variant_), .handlers = variant_.handlers}) {
+    const Config config = config_of(model);
     const DType compute = variant_.compute_dtype.value_or(variant_.dtype);
     StoreOptions options{variant_.mesh, variant_.scan, variant_.dtype,
                          compute,       wide(compute), variant_.reshard_after_forward};
     const PlanOptions plan{variant_.sequence_parallel, model.kv_heads % variant_.mesh.size_of("tp") != 0};
-    store_ = make_store(*model_, llama_plan(plan), options);
+    store_ = make_store(*model_, architecture_of(config).plan(plan), options);
     const bool gathers =
         variant_.mesh.size_of("dp_shard") * variant_.mesh.size_of("cp") > 1 && variant_.reshard_after_forward;
     if (variant_.head_tail) order_ = head_tail_order(seq_len, variant_.mesh.size_of("cp"));

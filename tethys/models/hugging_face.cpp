@@ -22,6 +22,23 @@ std::optional<std::string> number_in(const std::string& pattern, const std::stri
 
 }  // namespace
 
+std::vector<HuggingFaceName> transformer_names() {
+  return {
+      {"tok_embeddings.weight", "model.embed_tokens.weight"},
+      {"layers.*.attention_norm.weight", "model.layers.*.input_layernorm.weight"},
+      {"layers.*.attention.wq.weight", "model.layers.*.self_attn.q_proj.weight"},
+      {"layers.*.attention.wk.weight", "model.layers.*.self_attn.k_proj.weight"},
+      {"layers.*.attention.wv.weight", "model.layers.*.self_attn.v_proj.weight"},
+      {"layers.*.attention.wo.weight", "model.layers.*.self_attn.o_proj.weight"},
+      {"layers.*.ffn_norm.weight", "model.layers.*.post_attention_layernorm.weight"},
+      {"layers.*.feed_forward.w1.weight", "model.layers.*.mlp.gate_proj.weight"},
+      {"layers.*.feed_forward.w3.weight", "model.layers.*.mlp.up_proj.weight"},
+      {"layers.*.feed_forward.w2.weight", "model.layers.*.mlp.down_proj.weight"},
+      {"norm.weight", "model.norm.weight"},
+      {"output.weight", "lm_head.weight"},
+  };
+}
+
 std::string hugging_face_name(const HuggingFaceModel& model, const std::string& parameter) {
   for (const HuggingFaceName& name : model.parameters) {
     const std::optional<std::string> number = number_in(name.ours, parameter);

@@ -44,6 +44,9 @@ struct HuggingFaceModel {
   HuggingFaceName tied;              // ours: the tensor that a tied model takes in the place of theirs
 };
 
+// Of what nn/transformer.h has with dense feed-forwards.
+std::vector<HuggingFaceName> transformer_names();
+
 // InternalError for a name that is not one of the model's.
 std::string hugging_face_name(const HuggingFaceModel& model, const std::string& parameter);
 

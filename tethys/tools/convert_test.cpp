@@ -19,17 +19,20 @@ using testing::HasSubstr;
 struct Sizes {
   int64_t dim = 32, layers = 2, heads = 4, kv_heads = 2, ffn = 48, vocab = 300;
   bool tied = false;
+  std::string architecture = "llama3";
+  int64_t head_dim = 8;
 };
 
-// The names and shapes of a Llama of Tethys.
+// The names and shapes of a model of Tethys.
 std::map<std::string, Dims> shapes_of(const Sizes& s) {
-  const int64_t kv = s.dim / s.heads * s.kv_heads;
+  const int64_t width = s.heads * s.head_dim, kv = s.kv_heads * s.head_dim;
   std::map<std::string, Dims> shapes = {{"tok_embeddings.weight", {s.vocab, s.dim}}, {"norm.weight", {s.dim}}};
   if (!s.tied) shapes["output.weight"] = {s.vocab, s.dim};
   for (int64_t i = 0; i < s.layers; ++i) {
     const std::string layer = fmt::format("layers.{}.", i);
     for (const char* norm : {"attention_norm", "ffn_norm"}) shapes[layer + norm + ".weight"] = {s.dim};
-    for (const char* square : {"wq", "wo"}) shapes[layer + "attention." + square + ".weight"] = {s.dim, s.dim};
+    shapes[layer + "attention.wq.weight"] = {width, s.dim};
+    shapes[layer + "attention.wo.weight"] = {s.dim, width};
     for (const char* narrow : {"wk", "wv"}) shapes[layer + "attention." + narrow + ".weight"] = {kv, s.dim};
     for (const char* up : {"w1", "w3"}) shapes[layer + "feed_forward." + up + ".weight"] = {s.ffn, s.dim};
     shapes[layer + "feed_forward.w2.weight"] = {s.dim, s.ffn};
@@ -57,10 +60,11 @@ void make_run(const Path& folder, const Sizes& s) {
     }
   }
   CheckpointStore(folder / "checkpoint").save({.step = 7, .fingerprint = "", .seed = 0, .data_position = 0}, pieces, 0);
-  write_file(folder / "config.toml",
-             fmt::format("[model]\ndim = {}\nn_layers = {}\nn_heads = {}\nn_kv_heads = {}\nffn_dim = {}\nvocab_size = "
-                         "{}\ntie_embeddings = {}\n[data]\ntokenizer = \"{}\"\n",
-                         s.dim, s.layers, s.heads, s.kv_heads, s.ffn, s.vocab, s.tied, corpus().tokenizer()));
+  write_file(folder / "config.toml", fmt::format("[model]\nname = \"{}\"\nhead_dim = {}\ndim = {}\nn_layers = "
+                                                 "{}\nn_heads = {}\nn_kv_heads = {}\nffn_dim = {}\nvocab_size = "
+                                                 "{}\ntie_embeddings = {}\n[data]\ntokenizer = \"{}\"\n",
+                                                 s.architecture, s.head_dim, s.dim, s.layers, s.heads, s.kv_heads,
+                                                 s.ffn, s.vocab, s.tied, corpus().tokenizer()));
 }
 
 Ended convert(const Path& from, const Path& to, std::vector<std::string> flags = {}) {
@@ -75,9 +79,9 @@ std::map<std::string, std::string> files_in(const Path& folder) {
   return files;
 }
 
-class Exported : public testing::TestWithParam<bool> {
+class Exported : public testing::TestWithParam<Sizes> {
  protected:
-  Exported() { make_run(folder_ / "run", {.tied = GetParam()}); }
+  Exported() { make_run(folder_ / "run", GetParam()); }
   TemporaryFolder folder_;
 };
 
@@ -100,8 +104,8 @@ TEST_P(Exported, HoldsTheWeightsUnderTheirNamesAndTheTokenizer) {
   const Path output = folder_ / "hf";
   expect_done(convert(folder_ / "run/checkpoint/step-00000007", output));
   const SafetensorsFile file(output / "model.safetensors");
-  EXPECT_EQ(file.entries().size(), shapes_of({.tied = GetParam()}).size());
-  EXPECT_EQ(file.find("lm_head.weight") == nullptr, GetParam());
+  EXPECT_EQ(file.entries().size(), shapes_of(GetParam()).size());
+  EXPECT_EQ(file.find("lm_head.weight") == nullptr, GetParam().tied);
   const SafetensorsEntry* entry = file.find("model.layers.1.mlp.down_proj.weight");
   ASSERT_NE(entry, nullptr);
   std::vector<std::byte> expected(32 * 48 * sizeof(float));
@@ -110,12 +114,15 @@ TEST_P(Exported, HoldsTheWeightsUnderTheirNamesAndTheTokenizer) {
   EXPECT_EQ(read_file(output / "tokenizer.json"), read_file(corpus().tokenizer()));
   const json tokenizer = json::parse(read_file(output / "tokenizer_config.json"));
   EXPECT_EQ(tokenizer.at("eos_token"), "<|end_of_text|>");
-  EXPECT_EQ(json::parse(read_file(output / "config.json")).at("tie_word_embeddings"), GetParam());
+  EXPECT_EQ(json::parse(read_file(output / "config.json")).at("tie_word_embeddings"), GetParam().tied);
   EXPECT_EQ(json::parse(read_file(output / "generation_config.json")).at("eos_token_id"), 299);
 }
 
-INSTANTIATE_TEST_SUITE_P(Llama, Exported, testing::Bool(),
-                         [](const auto& info) { return info.param ? "tied" : "untied"; });
+std::string label(const testing::TestParamInfo<Sizes>& info) {
+  return info.param.architecture + (info.param.tied ? "_tied" : "_untied");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Exported, testing::Values(Sizes{.tied = true}, Sizes{.tied = false}), label);
 
 // An exported folder whose config.json or weights are then changed.
 class HuggingFaceInput : public testing::Test {
@@ -191,6 +198,10 @@ TEST_F(HuggingFaceInput, WeightsThatAreNotTheConfigsAreShownByName) {
   expect_refused({"3 of its tensors differ", up + ": expected f32[48,32], the checkpoint has no such tensor",
                   norm + ": expected f32[32], the checkpoint has f32[31]",
                   "model.extra: expected no such tensor, the checkpoint has f32[2]"});
+  config_["head_dim"] = 16;
+  write_weights({});
+  expect_refused({"model.layers.0.self_attn.q_proj.weight: expected f32[64,32], the checkpoint has f32[32,32]"});
+  config_["head_dim"] = 8;
   write_weights({{up, {DType::U8, {48, 32}}}});
   expect_refused({up + ": expected f32[48,32], the checkpoint has u8[48,32]"});
   write_weights({{"lm_head.weight", {DType::F32, {300, 32}}}});

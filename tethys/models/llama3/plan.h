@@ -1,13 +1,10 @@
-// How Llama 3 is made tensor-parallel (Shoeybi et al., Megatron-LM, 2019): the first matrices of attention and
-// feed-forward by rows of their weights (heads, hidden units), the second by columns, so that each half of a block sums
-// once over the ranks; embedding and output by words. Norms stay whole, and read a part of each row's tokens under
-// sequence parallelism.
 #pragma once
 
 #include "nn/plan.h"
 
 namespace tethys {
 
+// A transformer's.
 Plan llama_plan(const PlanOptions& options);
 
 }  // namespace tethys
