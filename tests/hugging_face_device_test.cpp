@@ -142,7 +142,7 @@ TEST_P(HuggingFaceFolder, OfTethysHasTheNamesShapesAndConfigOfTransformersAndCom
   expect_logits(logits_of(config, open_hugging_face(output, config)), case_);
 }
 
-INSTANTIATE_TEST_SUITE_P(Llama, HuggingFaceFolder, testing::Values("tied", "untied"),
+INSTANTIATE_TEST_SUITE_P(Llama, HuggingFaceFolder, testing::Values("tied", "untied", "qwen3_tied", "qwen3_untied"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -9,12 +9,15 @@
 namespace tethys::llama3_formula {
 namespace {
 
-nlohmann::json golden_cases() {
-  std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/llama3_torch/golden.json");
-  return nlohmann::json::parse(file).at("cases");
-}
+class Llama3Formula : public testing::TestWithParam<const char*> {
+ protected:
+  static nlohmann::json golden_cases() {
+    std::ifstream file(TETHYS_SOURCE_DIR "/tests/golden/" + std::string(GetParam()) + "/golden.json");
+    return nlohmann::json::parse(file).at("cases");
+  }
+};
 
-TEST(Llama3Formula, GivesTheWeightsThatTheGoldenRunsBeganWith) {
+TEST_P(Llama3Formula, GivesTheWeightsThatTheGoldenRunsBeganWith) {
   const nlohmann::json cases = golden_cases();
   for (const auto& [name, golden] : cases.items()) {
     const bool tied = golden.at("model").at("tied");
@@ -26,7 +29,7 @@ TEST(Llama3Formula, GivesTheWeightsThatTheGoldenRunsBeganWith) {
   }
 }
 
-TEST(Llama3Formula, GivesTheTokensAndIgnoredLabelsOfTheGoldenRuns) {
+TEST_P(Llama3Formula, GivesTheTokensAndIgnoredLabelsOfTheGoldenRuns) {
   const nlohmann::json cases = golden_cases();
   for (const auto& [name, golden] : cases.items()) {
     const auto& check = golden.at("formula_check");
@@ -43,6 +46,9 @@ TEST(Llama3Formula, GivesTheTokensAndIgnoredLabelsOfTheGoldenRuns) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, Llama3Formula, testing::Values("llama3_torch", "qwen3_torch"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace tethys::llama3_formula

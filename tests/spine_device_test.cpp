@@ -77,7 +77,7 @@ void expect_close(const Named& got, const Named& expected, const std::string& wh
 void expect_same(const Variant& variant, const Model& model, const char* plugin) {
   SCOPED_TRACE(variant.name + " on " + plugin);
   static std::map<std::string, Result> references;
-  const std::string key = plugin + std::string(model.tied ? " tied" : "");
+  const std::string key = fmt::format("{} {} {}", plugin, model.architecture, model.tied);
   if (!references.contains(key)) references[key] = train({.name = "reference", .mesh = {}, .remat = {}}, model, plugin);
   const Result& expected = references[key];
   const Result got = train(variant, model, plugin);
@@ -96,6 +96,7 @@ const Mesh kFsdp4({{"dp_shard", 4}});
 const Mesh kHsdp({{"dp_replicate", 2}, {"dp_shard", 2}});
 const Mesh kTp2({{"tp", 2}});
 const Mesh kFsdpTp({{"dp_shard", 2}, {"tp", 2}});
+const Mesh kAllAxes({{"dp_shard", 2}, {"cp", 2}, {"tp", 2}});
 
 // Puts the foreign matmul in the place of every layer's w2 and wo.
 void use_foreign_matmul(ConfigNode& root) {
@@ -166,14 +167,13 @@ TEST_P(Spine, EachMeshEqualsOneDevice) {
 TEST_P(Spine, SharedTokensEqualOneDevice) {
   const Mesh cp2({{"cp", 2}});
   const Mesh tp4({{"tp", 4}});
-  const Mesh all({{"dp_shard", 2}, {"cp", 2}, {"tp", 2}});
   const std::vector<Variant> variants = {
       {.name = "TP 2, tokens shared between", .mesh = kTp2, .remat = {}, .sequence_parallel = true},
       {.name = "CP 2", .mesh = cp2, .remat = {}},
       {.name = "CP 2, head and tail, scan, full remat", .mesh = cp2, .scan = true, .remat = kFull, .head_tail = true},
       {.name = "more ranks than key heads", .mesh = tp4, .remat = {}, .sequence_parallel = true},
       {.name = "FSDP 2, CP 2, TP 2, accumulation",
-       .mesh = all,
+       .mesh = kAllAxes,
        .scan = true,
        .remat = kFull,
        .microbatches = 2,
@@ -188,6 +188,20 @@ TEST_P(Spine, TiedEmbeddingsOnMeshes) {
   tied.tied = true;
   expect_same({.name = "FSDP 4, scan", .mesh = kFsdp4, .scan = true, .remat = {}}, tied, GetParam());
   expect_same({.name = "FSDP 2, TP 2", .mesh = kFsdpTp, .remat = {}, .microbatches = 2}, tied, GetParam());
+}
+
+TEST_P(Spine, Qwen3WithItsNormalisedHeadsOnAllAxesEqualsOneDevice) {
+  Model qwen3 = kModel;
+  qwen3.architecture = "qwen3";
+  qwen3.head_dim = 8;
+  expect_same({.name = "FSDP 2, CP 2, TP 2, tokens shared between, accumulation",
+               .mesh = kAllAxes,
+               .scan = true,
+               .remat = kFull,
+               .microbatches = 2,
+               .sequence_parallel = true,
+               .head_tail = true},
+              qwen3, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, Spine, ::testing::Values("xla_cpu.so", "openxla_cpu.so"), [](const auto& info) {

@@ -7,12 +7,16 @@
 #include "models/llama3/config.h"
 #include "models/llama3/hf.h"
 #include "models/llama3/plan.h"
+#include "models/qwen3/config.h"
+#include "models/qwen3/hf.h"
+#include "models/qwen3/plan.h"
 
 namespace tethys {
 
 std::span<const Architecture> architectures() {
   static const Architecture all[] = {
       {"llama3", llama_config, llama_plan, llama_hugging_face},
+      {"qwen3", qwen3_config, qwen3_plan, qwen3_hugging_face},
   };
   return all;
 }

@@ -34,6 +34,9 @@ std::map<std::string, Dims> shapes_of(const Sizes& s) {
     shapes[layer + "attention.wq.weight"] = {width, s.dim};
     shapes[layer + "attention.wo.weight"] = {s.dim, width};
     for (const char* narrow : {"wk", "wv"}) shapes[layer + "attention." + narrow + ".weight"] = {kv, s.dim};
+    for (const char* norm : {"q_norm", "k_norm"}) {
+      if (s.architecture == "qwen3") shapes[layer + "attention." + norm + ".weight"] = {s.head_dim};
+    }
     for (const char* up : {"w1", "w3"}) shapes[layer + "feed_forward." + up + ".weight"] = {s.ffn, s.dim};
     shapes[layer + "feed_forward.w2.weight"] = {s.dim, s.ffn};
   }
@@ -122,7 +125,10 @@ std::string label(const testing::TestParamInfo<Sizes>& info) {
   return info.param.architecture + (info.param.tied ? "_tied" : "_untied");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Exported, testing::Values(Sizes{.tied = true}, Sizes{.tied = false}), label);
+INSTANTIATE_TEST_SUITE_P(All, Exported,
+                         testing::Values(Sizes{.tied = true}, Sizes{.tied = false},
+                                         Sizes{.tied = true, .architecture = "qwen3", .head_dim = 16}),
+                         label);
 
 // An exported folder whose config.json or weights are then changed.
 class HuggingFaceInput : public testing::Test {

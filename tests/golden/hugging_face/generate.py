@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden.json: what Hugging Face `transformers` saves for two tiny Llamas, and the logits that it computes.
+"""Writes golden.json: what Hugging Face `transformers` saves for tiny models, and the logits that it computes.
 
     pip install -r ../llama3_torch/requirements.txt
     python3 generate.py                      rewrites golden.json
@@ -24,12 +24,16 @@ TOKENS = [1, 5, 9, 5, 60, 33, 2, 2, 47, 12, 0, 63, 31, 8, 19, 40, 41, 42, 43, 7,
 PROBED_IDS = 6
 
 MODEL = {"dim": 32, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 48, "vocab": 64, "norm_eps": 1e-5}
+QWEN3 = {**MODEL, "architecture": "qwen3", "head_dim": 16, "norm_eps": 1e-6,
+         "rope": {"theta": 1000000.0, "factor": 1.0, "low": 1.0, "high": 4.0, "original": 8192}}
 CASES = {
     # The original length is so short that all three branches of the scaling are in use.
     "tied": {**MODEL, "tied": True,
              "rope": {"theta": 500000.0, "factor": 32.0, "low": 1.0, "high": 4.0, "original": 16}},
     "untied": {**MODEL, "tied": False,
                "rope": {"theta": 10000.0, "factor": 8.0, "low": 1.0, "high": 4.0, "original": 8192}},
+    "qwen3_tied": {**QWEN3, "tied": True},
+    "qwen3_untied": {**QWEN3, "tied": False},
 }
 
 

@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
-"""Trains three small Llamas in PyTorch and writes what a correct trainer must reproduce to golden.json.
+"""Trains small models in PyTorch and writes what a correct trainer must reproduce to golden.json: of Llama 3 here, of
+another architecture beside it in ARCHITECTURE_torch.
 
 Weights, tokens and ignored labels come from the formula in README.md, so that no tensor is committed. Each case is
 trained twice: in float32, which is the golden, and in float64, which shows how far float32 itself may be off.
 
-    pip install -r requirements.txt && python3 generate.py
+    pip install -r requirements.txt && python3 generate.py [llama3 | qwen3]
 """
 import contextlib
 import json
 import math
 import platform
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import torch
 import transformers
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 from transformers import modeling_rope_utils
 from transformers.models.llama import modeling_llama
+from transformers.models.qwen3 import modeling_qwen3
 
 MASK64 = (1 << 64) - 1
 IGNORED = -100
@@ -43,6 +46,22 @@ CASES = {
     },
     "gqa_tied": {"model": SMALL, "ignore_labels": False},
     "gqa_tied_ignored_labels": {"model": SMALL, "ignore_labels": True},
+}
+# Heads wider than their share of the width, as in all of its flavours.
+SMALL_QWEN3 = {
+    "architecture": "qwen3", "dim": 128, "layers": 2, "heads": 8, "kv_heads": 2, "head_dim": 32, "ffn": 256,
+    "vocab": 512, "norm_eps": 1e-6, "rope": {"theta": 1000000.0, "factor": 1.0, "low": 1.0, "high": 4.0,
+                                             "original": 8192},
+}
+QWEN3_CASES = {
+    "tied": {"model": {**SMALL_QWEN3, "tied": True}, "ignore_labels": False},
+    "untied_ignored_labels": {"model": {**SMALL_QWEN3, "tied": False}, "ignore_labels": True},
+}
+# Per architecture: its cases, transformers' classes and module, and the names that it has besides Llama's.
+ARCHITECTURES = {
+    "llama3": (CASES, LlamaConfig, LlamaForCausalLM, modeling_llama, {}),
+    "qwen3": (QWEN3_CASES, Qwen3Config, Qwen3ForCausalLM, modeling_qwen3,
+              {"attention.q_norm": "self_attn.q_norm", "attention.k_norm": "self_attn.k_norm"}),
 }
 PROBED_POSITIONS = [0, 1, 17, 63, 64, 127]  # of row 0 of the first step
 PROBED_IDS = 4  # logits of the ids 0..3
@@ -133,7 +152,7 @@ class Widened:
 @contextlib.contextmanager
 def precision(dtype):
     """transformers keeps norms, RoPE and softmax in float32 by name: in a float64 run those must widen as well."""
-    modules = [modeling_llama, modeling_rope_utils]
+    modules = [modeling_rope_utils] + [architecture[3] for architecture in ARCHITECTURES.values()]
     for module in modules:
         module.torch = Widened() if dtype == torch.float64 else torch
     try:
@@ -143,13 +162,14 @@ def precision(dtype):
             module.torch = torch
 
 
-def hugging_face_names(layers):
+def hugging_face_names(layers, more):
     names = {"tok_embeddings.weight": "model.embed_tokens.weight", "norm.weight": "model.norm.weight",
              "output.weight": "lm_head.weight"}
     per_layer = {
         "attention.wq": "self_attn.q_proj", "attention.wk": "self_attn.k_proj", "attention.wv": "self_attn.v_proj",
         "attention.wo": "self_attn.o_proj", "feed_forward.w1": "mlp.gate_proj", "feed_forward.w2": "mlp.down_proj",
         "feed_forward.w3": "mlp.up_proj", "attention_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+        **more,
     }
     for layer in range(layers):
         for ours, theirs in per_layer.items():
@@ -160,19 +180,20 @@ def hugging_face_names(layers):
 def build(model, dtype):
     """The model with the formula's weights, and its parameters under Tethys' names."""
     rope = model["rope"]
-    network = LlamaForCausalLM(LlamaConfig(
+    _, config_class, network_class, _, more_names = ARCHITECTURES[model.get("architecture", "llama3")]
+    scaled = {"rope_type": "llama3", "factor": rope["factor"], "low_freq_factor": rope["low"],
+              "high_freq_factor": rope["high"], "original_max_position_embeddings": rope["original"]}
+    network = network_class(config_class(
         hidden_size=model["dim"], num_hidden_layers=model["layers"], num_attention_heads=model["heads"],
-        num_key_value_heads=model["kv_heads"], head_dim=model["dim"] // model["heads"],
+        num_key_value_heads=model["kv_heads"], head_dim=model.get("head_dim", model["dim"] // model["heads"]),
         intermediate_size=model["ffn"], vocab_size=model["vocab"], rms_norm_eps=model["norm_eps"],
         tie_word_embeddings=model["tied"], max_position_embeddings=131072, attn_implementation="eager",
         use_cache=False,
         rope_parameters={
-            "rope_type": "llama3", "rope_theta": rope["theta"], "factor": rope["factor"],
-            "low_freq_factor": rope["low"], "high_freq_factor": rope["high"],
-            "original_max_position_embeddings": rope["original"],
+            "rope_theta": rope["theta"], **(scaled if rope["factor"] != 1 else {"rope_type": "default"}),
         })).to(dtype)
     theirs = dict(network.named_parameters())
-    parameters = {ours: theirs[name] for ours, name in hugging_face_names(model["layers"]).items() if name in theirs}
+    parameters = {ours: theirs[name] for ours, name in hugging_face_names(model["layers"], more_names).items() if name in theirs}
     assert len(parameters) == len(theirs)
     with torch.no_grad():
         for name, parameter in parameters.items():
@@ -242,15 +263,17 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
+    architecture = sys.argv[1] if len(sys.argv) > 1 else "llama3"
+    cases = ARCHITECTURES[architecture][0]
     document = {
         "made_by": {"script": "generate.py", "torch": torch.__version__, "transformers": transformers.__version__,
                     "numpy": np.__version__, "python": platform.python_version(), "machine": platform.machine(),
                     "cpu_capability": torch.backends.cpu.get_cpu_capability(), "attention": "eager"},
-        "formula": "README.md",
+        "formula": "README.md" if architecture == "llama3" else "../llama3_torch/README.md",
         "training": TRAINING,
-        "cases": {name: golden(case) for name, case in CASES.items()},
+        "cases": {name: golden(case) for name, case in cases.items()},
     }
-    path = Path(__file__).parent / "golden.json"
+    path = Path(__file__).parent.parent / f"{architecture}_torch/golden.json"
     text = json.dumps(document, indent=1)
     path.write_text(re.sub(r"\[[^\[\]{}]*\]", lambda numbers: " ".join(numbers.group().split()), text) + "\n")
     for name, case in document["cases"].items():

@@ -1,0 +1,24 @@
+// Qwen3 trained here and by PyTorch, from the same weights and tokens.
+#include "torch_testing.h"
+
+namespace tethys::llama3_testing {
+namespace {
+
+TEST(Qwen3Torch, NormalisedHeadsWiderThanTheirShareLearnAsInPyTorch) {
+  reproduce("qwen3_torch", "tied", torch_run_in(DType::F32));
+}
+
+TEST(Qwen3Torch, IgnoredLabelsDoNotCountAsInPyTorch) {
+  reproduce("qwen3_torch", "untied_ignored_labels", torch_run_in(DType::F32));
+}
+
+TEST(Qwen3Torch, LayersInALoopComputedAgainOverTwoMicrobatchesAgreeToElevenDigits) {
+  Variant variant = torch_run_in(DType::F64);
+  variant.scan = true;
+  variant.remat = {RematPolicy::Kind::Full, {}};
+  variant.microbatches = 2;
+  reproduce("qwen3_torch", "untied_ignored_labels", variant);
+}
+
+}  // namespace
+}  // namespace tethys::llama3_testing

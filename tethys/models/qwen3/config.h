@@ -1,0 +1,15 @@
+// The config tree of Qwen3 (Qwen Team, 2025): a transformer whose heads have a size of their own and are normalised
+// before they turn. Every flavour is a recipe's values of the options model.*.
+#pragma once
+
+#include <memory>
+
+#include "config/config.h"
+#include "nn/language_model.h"
+
+namespace tethys {
+
+// The tree of the options' values, with Qwen3's initial values.
+std::unique_ptr<LanguageModelConfig> qwen3_config(const Config& config);
+
+}  // namespace tethys

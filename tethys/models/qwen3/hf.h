@@ -1,0 +1,10 @@
+// Qwen3 as Hugging Face names it.
+#pragma once
+
+#include "models/hugging_face.h"
+
+namespace tethys {
+
+const HuggingFaceModel& qwen3_hugging_face();
+
+}  // namespace tethys

@@ -1,0 +1,9 @@
+#include "models/qwen3/plan.h"
+
+#include "models/transformer_plan.h"
+
+namespace tethys {
+
+Plan qwen3_plan(const PlanOptions& options) { return transformer_plan(options); }
+
+}  // namespace tethys

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "nn/plan.h"
+
+namespace tethys {
+
+// A transformer's: the norms of queries and keys are whole, each for the heads of its rank.
+Plan qwen3_plan(const PlanOptions& options);
+
+}  // namespace tethys
