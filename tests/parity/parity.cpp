@@ -26,7 +26,7 @@ using llama3_testing::Named;
 using llama3_testing::Run;
 using llama3_testing::Variant;
 
-constexpr int64_t kRows = 8;
+constexpr int64_t kRows = 16;
 constexpr int64_t kLength = 16;
 constexpr int64_t kSteps = 10;
 constexpr double kFirst = 1e-9, kTen = 1e-7;
@@ -179,16 +179,21 @@ class Parity {
 
   void compare(Row& row, const Subject& subject, int64_t microbatches) {
     const auto begin = std::chrono::steady_clock::now();
-    const Errors errors =
-        errors_of(train(subject, variant_of(row.combination, microbatches), kSteps), reference(subject));
+    Errors errors{INFINITY, INFINITY};
+    std::string why;
+    try {
+      errors = errors_of(train(subject, variant_of(row.combination, microbatches), kSteps), reference(subject));
+    } catch (const std::exception& error) {
+      why = fmt::format(": {}", error.what());
+    }
     ++row.runs;
     row.worst = {std::max(row.worst.first, errors.first), std::max(row.worst.ten, errors.ten)};
     const bool same = errors.first <= kFirst && errors.ten <= kTen;
     ok_ = ok_ && same;
-    fmt::print("{:<44} {:<18} {} microbatch{}  first step {:.1e}  ten steps {:.1e}  {:4.1f} s  {}\n",
+    fmt::print("{:<44} {:<18} {} microbatch{}  first step {:.1e}  ten steps {:.1e}  {:4.1f} s  {}{}\n",
                row.combination.name, subject.name, microbatches, microbatches == 1 ? "  " : "es", errors.first,
                errors.ten, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-               same ? "ok" : "FAILED");
+               same ? "ok" : "FAILED", why);
     std::fflush(stdout);
   }
 
