@@ -116,8 +116,8 @@ TEST(Lowering405B, FullyShardedOver512DevicesIsCheapAndEachHoldsItsShare) {
 TEST(Lowering405B, TensorParallelOverEightIsCheapAndSharesTheMatricesOfTheLayers) {
   const Lowered lowered = lower_405b(kShardedAndTensor, 0);
   expect_cheap("dp_shard 64, tp 8", lowered);
-  // Embedding, output and norms (two a layer and one) are whole on each of the eight.
-  const int64_t whole = (2 * kVocabulary + 2 * 126 + 1) * kWidth;
+  // Norms, two a layer and one, are whole on each of the eight.
+  const int64_t whole = (2 * 126 + 1) * kWidth;
   const int64_t ok = 1;
   EXPECT_EQ(state_bytes(lowered.program), 12 * ((kParameters - whole) / 512 + whole / 64) + ok);
 }
@@ -130,13 +130,14 @@ TEST(Lowering405B, CommunicatesNoMoreThanFullShardingAndTensorParallelismMust) {
   EXPECT_EQ(count(sharded, "stablehlo.reduce_scatter"), 9 + 3);
   EXPECT_EQ(count(sharded, "stablehlo.all_reduce"), 3);
   // Activations are summed after attention and after the feed-forward, before both in the backward, and once more where
-  // the backward computes what stood between them.
+  // the backward computes what stood between them; so are the rows of the embedding and what the output gives back.
   const std::string both = lower_405b(kShardedAndTensor, 0).program.text;
   EXPECT_EQ(count(both, "stablehlo.all_gather"), 9 + 9 + 3);
   EXPECT_EQ(count(both, "stablehlo.reduce_scatter"), 9 + 3);
-  EXPECT_EQ(collectives_to(both, "tensor<1x8192x16384xbf16>"), 5);
-  // The norm is summed over tp where matrices are shared, and then with all else over dp_shard.
-  EXPECT_EQ(count(both, "stablehlo.all_reduce"), 5 + 2 + 2);
+  EXPECT_EQ(collectives_to(both, "tensor<1x8192x16384xbf16>"), 5 + 2);
+  // Of the logits a maximum and a sum travel. The norm is summed over tp where matrices are shared, and then with all
+  // else over dp_shard.
+  EXPECT_EQ(count(both, "stablehlo.all_reduce"), 5 + 2 + 2 + 2 + 2);
 }
 
 TEST(Lowering405B, TheProgramDoesNotGrowWithTheNumberOfLayers) {
