@@ -98,19 +98,10 @@ void Descriptor::close() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-std::string read_file(const Path& path, uint64_t most) {
-  {
-    const Descriptor file = open_to_read(path);
-    const struct stat status = status_of(file, "read", path);
-    if (S_ISDIR(status.st_mode)) throw_file_error("cannot read " + path.string(), EISDIR);
-    if (!S_ISREG(status.st_mode)) user_error("cannot read {}: it is no regular file", path.string());
-    if (static_cast<uint64_t>(status.st_size) > most) fail_as_too_large(path, most);
-  }
-  return read_input(path, most);  // what has no size, as under /proc, is read to its end
-}
+namespace {
 
-std::string read_input(const Path& path, uint64_t most) {
-  InputFile file(path);
+// Also of what has no size, as under /proc.
+std::string read_to_end(InputFile& file, const Path& path, uint64_t most) {
   std::string content;
   constexpr size_t kChunk = 1 << 16;
   while (true) {
@@ -121,6 +112,26 @@ std::string read_input(const Path& path, uint64_t most) {
     if (content.size() > most) fail_as_too_large(path, most);
     if (n == 0) return content;
   }
+}
+
+}  // namespace
+
+std::string read_file(const Path& path, uint64_t most) {
+  InputFile file(path);
+  file.require_regular(most);
+  return read_to_end(file, path, most);
+}
+
+std::string read_input(const Path& path, uint64_t most) {
+  InputFile file(path);
+  return read_to_end(file, path, most);
+}
+
+void InputFile::require_regular(uint64_t most) const {
+  const struct stat status = status_of(file_, "read", path_);
+  if (S_ISDIR(status.st_mode)) throw_file_error("cannot read " + path_.string(), EISDIR);
+  if (!S_ISREG(status.st_mode)) user_error("cannot read {}: it is no regular file", path_.string());
+  if (static_cast<uint64_t>(status.st_size) > most) fail_as_too_large(path_, most);
 }
 
 InputFile::InputFile(Path path)

@@ -70,6 +70,8 @@ class Descriptor {
 class InputFile {
  public:
   explicit InputFile(Path path);
+  // UserError if it is no regular file, or one of more than `most` bytes.
+  void require_regular(uint64_t most) const;
   // Puts bytes at the front of `out`, which is not empty, and gives how many; 0 only at the end.
   size_t read(std::span<char> out);
 
