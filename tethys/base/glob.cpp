@@ -1,5 +1,6 @@
 #include "base/glob.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -79,6 +80,19 @@ bool glob_match(std::string_view pattern, std::string_view name, char separator)
     alive = std::move(next);
   }
   return alive.back();
+}
+
+std::string with_stars(std::string_view name) {
+  std::string result;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (begin > 0) result += '.';
+    result += number ? "*" : part;
+    begin = end + 1;
+  }
+  return result;
 }
 
 }  // namespace tethys

@@ -59,6 +59,13 @@ TEST(Glob, TheSeparatorCanBeASlash) {
   EXPECT_FALSE(glob_match("lib/*.py", "lib/json/tool.py", '/'));
 }
 
+TEST(Glob, ComponentsThatAreNumbersBecomeStars) {
+  EXPECT_EQ(with_stars("layers.12.attention.wq"), "layers.*.attention.wq");
+  EXPECT_EQ(with_stars("layers.w1.3"), "layers.w1.*");
+  EXPECT_EQ(with_stars("norm"), "norm");
+  EXPECT_EQ(with_stars(""), "");
+}
+
 TEST(Glob, AHostilePatternStaysCheap) {
   std::string pattern;
   for (int i = 0; i < 50; ++i) pattern += "*a";

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
-#include <cctype>
-
+#include "base/glob.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "config/recipe.h"
@@ -29,22 +28,10 @@ struct Row {
   int64_t count = 0;
 };
 
-std::string without_numbers(const std::string& name) {
-  std::string result;
-  for (size_t begin = 0; begin <= name.size();) {
-    const size_t end = std::min(name.find('.', begin), name.size());
-    const std::string part = name.substr(begin, end - begin);
-    const bool number = !part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) != 0;
-    result += (begin == 0 ? "" : ".") + (number ? "*" : part);
-    begin = end + 1;
-  }
-  return result;
-}
-
 std::vector<Row> rows_of(LanguageModel& model) {
   std::vector<Row> rows;
   model.for_each_parameter([&](Parameter& parameter) {
-    const std::string name = without_numbers(parameter.name());
+    const std::string name = with_stars(parameter.name());
     for (Row& row : rows) {
       if (row.name == name && row.dims == parameter.dims()) {
         ++row.count;

@@ -3,8 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/glob.h"
 #include "ops/collective/collective.h"
 #include "ops/control/scan.h"
 #include "ops/registry.h"
@@ -16,20 +16,6 @@ std::string axes_of(const Node& node, const Mesh& mesh) {
   std::vector<std::string> names;
   for (int64_t axis : collective_attributes(node.attributes).axes) names.push_back(mesh.axes()[axis].name);
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// "layers.3.attention" as "layers.*.attention": a number between dots.
-std::string without_numbers(const std::string& scope) {
-  std::string result;
-  for (size_t begin = 0; begin <= scope.size();) {
-    const size_t end = std::min(scope.find('.', begin), scope.size());
-    const std::string part = scope.substr(begin, end - begin);
-    const bool number =
-        !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-    result += (begin == 0 ? "" : ".") + (number ? "*" : part);
-    begin = end + 1;
-  }
-  return result;
 }
 
 bool is_alike(const CollectiveUse& a, const CollectiveUse& b) {
@@ -45,8 +31,7 @@ void collect(const Graph& graph, const Mesh& mesh, int64_t runs, std::vector<Col
     const TensorType& out = graph.type(node.results[0]);
     const TensorType& in = graph.type(node.operands[0]);
     const CollectiveUse use{
-        node.op->name, axes_of(node, mesh), without_numbers(node.scope), out.elements() > in.elements() ? out : in, 1,
-        runs};
+        node.op->name, axes_of(node, mesh), with_stars(node.scope), out.elements() > in.elements() ? out : in, 1, runs};
     const auto same = std::find_if(found.begin(), found.end(), [&](const auto& other) { return is_alike(other, use); });
     if (same == found.end()) {
       found.push_back(use);
