@@ -6,8 +6,6 @@
 #include "ops/collective/collective.h"
 #include "ops/collective/part.h"
 #include "ops/registry.h"
-#include "ops/shape/shape.h"
-#include "ops/shape/splat.h"
 
 namespace tethys::parity {
 namespace {
@@ -78,19 +76,9 @@ class Dropping {
     std::erase(rest, axis_);
     if (node.op == &all_reduce_op) return rest.empty() ? x : all_reduce(x, mesh_, rest, a.reduction);
     const bool major = a.axes.front() == axis_;
-    if (major) x = own_part(x, a.dim);
+    if (major) x = own_part(x, mesh_, {axis_}, a.dim);
     if (!rest.empty()) x = reduce_scatter(x, mesh_, rest, a.dim, a.reduction);
-    return major ? x : own_part(x, a.dim);
-  }
-
-  Value own_part(Value x, int64_t dim) const {
-    Graph& graph = *x.graph;
-    Dims sizes = x.dims();
-    sizes[static_cast<size_t>(dim)] /= mesh_.axes()[static_cast<size_t>(axis_)].size;
-    const Value size = splat(graph, {DType::S32, {}}, static_cast<double>(sizes[static_cast<size_t>(dim)]));
-    std::vector<Value> starts(sizes.size(), splat(graph, {DType::S32, {}}, 0));
-    starts[static_cast<size_t>(dim)] = multiply(group_index(graph, mesh_, {axis_}), size);
-    return dynamic_slice(x, starts, sizes);
+    return major ? x : own_part(x, mesh_, {axis_}, a.dim);
   }
 
   void append_with_regions(const Graph& source, NodeId n, Graph& target, ValueMap& map) {

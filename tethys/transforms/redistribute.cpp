@@ -14,14 +14,6 @@
 namespace tethys {
 namespace {
 
-int64_t parts_of(const Mesh& mesh, const Dims& axes) {
-  int64_t parts = 1;
-  for (int64_t a : axes) parts *= mesh.axes()[a].size;
-  return parts;
-}
-
-Value number(Graph& graph, int64_t value) { return splat(graph, {DType::S32, {}}, static_cast<double>(value)); }
-
 // One move, step by step. `now_` says along each axis what has been reached; a dimension's axes are undone from the
 // minor one and done again from there, since a piece of a piece is only contiguous in that order.
 class Move {
@@ -121,20 +113,10 @@ class Move {
       const AxisPlacement was = now_[axes[i]];
       Dims run;
       for (; i < axes.size() && now_[axes[i]] == was; ++i) run.push_back(axes[i]);
-      x_ = was.is_partial() ? reduce_scatter(x_, mesh_, run, dim, was.reduction) : own_part(dim, run);
+      x_ = was.is_partial() ? reduce_scatter(x_, mesh_, run, dim, was.reduction) : own_part(x_, mesh_, run, dim);
       set(run, shard(dim));
     }
     redo_[d].clear();
-  }
-
-  Value own_part(int64_t dim, const Dims& axes) {
-    Dims sizes = x_.dims();
-    sizes[dim] /= parts_of(mesh_, axes);
-    const Value zero = number(graph(), 0);
-    std::vector<Value> starts(sizes.size(), zero);
-    const Value part = group_index(graph(), mesh_, axes);
-    starts[dim] = multiply(part, number(graph(), sizes[dim]));
-    return dynamic_slice(x_, starts, sizes);
   }
 
   // Resolves the Partial axes that do not stay so, one collective for each kind of reduction.
@@ -157,7 +139,7 @@ class Move {
       if (to_.placement[a].reduction == Reduction::Sum) {
         const Value zeros = splat(graph(), x_.type(), 0);
         const Value index = axis_index(graph(), mesh_, a);
-        const Value first = equal(index, number(graph(), 0));
+        const Value first = equal(index, splat(graph(), index.type(), 0));
         x_ = select(broadcast(first, x_.dims(), {}), x_, zeros);
       }
       now_[a] = to_.placement[a];

@@ -2,6 +2,7 @@
 
 #include "ops/collective/collective.h"
 #include "ops/registry.h"
+#include "ops/shape/shape.h"
 #include "ops/shape/splat.h"
 
 namespace tethys {
@@ -36,6 +37,15 @@ Value part_index(Graph& graph, const Placement& placement, int64_t dim, const Me
 Value part_start(Graph& graph, const Layout& layout, int64_t dim, const Mesh& mesh) {
   const int64_t size = local_dims(layout.type.dims, layout.placement, mesh)[dim];
   return multiply(part_index(graph, layout.placement, dim, mesh), number(graph, size));
+}
+
+Value own_part(Value x, const Mesh& mesh, const Dims& axes, int64_t dim) {
+  Graph& graph = *x.graph;
+  Dims sizes = x.dims();
+  for (int64_t a : axes) sizes[dim] /= mesh.axes()[a].size;
+  std::vector<Value> starts(sizes.size(), number(graph, 0));
+  starts[dim] = multiply(group_index(graph, mesh, axes), number(graph, sizes[dim]));
+  return dynamic_slice(x, starts, sizes);
 }
 
 }  // namespace tethys

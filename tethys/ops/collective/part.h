@@ -17,4 +17,7 @@ Value part_index(Graph& graph, const Placement& placement, int64_t dim, const Me
 // The global index of the first element that this device holds along dimension `dim`: s32[].
 Value part_start(Graph& graph, const Layout& layout, int64_t dim, const Mesh& mesh);
 
+// Of a value that all devices of a group have whole, this device's part along dimension `dim`, cut along `axes`.
+Value own_part(Value x, const Mesh& mesh, const Dims& axes, int64_t dim);
+
 }  // namespace tethys
