@@ -65,11 +65,7 @@ inline pjrt::OptionOverrides compiler_options(const Variant& variant) {
 inline std::unique_ptr<LanguageModel> build_model(const Config& config, const Variant& variant) {
   const std::unique_ptr<LanguageModelConfig> tree = architecture_of(config).configure(config);
   if (variant.rewrite) variant.rewrite(*tree);
-  const int64_t kv_heads = config.get_int("model.n_kv_heads"), ranks = variant.mesh.size_of("tp");
-  if (kv_heads % ranks != 0) {
-    for (const NamedNode& found : match_nodes(*tree, "layers.*.attention"))
-      dynamic_cast<SelfAttentionConfig&>(*found.node).kv_repeats = ranks / kv_heads;
-  }
+  repeat_kv_heads(*tree, variant.mesh.size_of("tp"));
   return tree->build();
 }
 

@@ -38,6 +38,13 @@ Tensor repeated(const Tensor& x_BSKE, int64_t times) {
 
 }  // namespace
 
+void repeat_kv_heads(ConfigNode& tree, int64_t ranks) {
+  for (const NamedNode& found : match_nodes(tree, "**.attention")) {
+    auto& attention = dynamic_cast<SelfAttentionConfig&>(*found.node);
+    if (attention.n_kv_heads % ranks != 0) attention.kv_repeats = ranks / attention.n_kv_heads;
+  }
+}
+
 SelfAttention::SelfAttention(const SelfAttentionConfig& config, std::string name)
     : Module(name),
       n_heads_(config.n_heads),

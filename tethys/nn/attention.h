@@ -25,6 +25,10 @@ struct SelfAttentionConfig : ConfigNode {
   virtual std::unique_ptr<SelfAttention> build(std::string name) const;
 };
 
+// For attention over `ranks` that share its heads: where they are more than its key and value heads, each of those
+// stands once for every rank that has it. Does so in all attention of a tree.
+void repeat_kv_heads(ConfigNode& tree, int64_t ranks);
+
 class SelfAttention : public Module {
  public:
   SelfAttention(const SelfAttentionConfig& config, std::string name);

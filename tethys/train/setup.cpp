@@ -23,17 +23,6 @@ StepOptions step_options(const Config& config, const Mesh& mesh, const RematPoli
   return options;
 }
 
-// Where several tensor-parallel ranks have the same key and value head, it stands once for each in the products.
-std::unique_ptr<LanguageModel> model_for(const Config& config, const Degrees& degrees) {
-  const std::unique_ptr<LanguageModelConfig> tree = architecture_of(config).configure(config);
-  const int64_t kv_heads = config.get_int("model.n_kv_heads");
-  if (kv_heads % degrees.tensor != 0) {
-    for (const NamedNode& found : match_nodes(*tree, "layers.*.attention"))
-      dynamic_cast<SelfAttentionConfig&>(*found.node).kv_repeats = degrees.tensor / kv_heads;
-  }
-  return tree->build();
-}
-
 std::vector<int64_t> token_order_of(const Config& config, const Degrees& degrees) {
   const bool balanced = config.get_string("parallelism.context_parallel_load_balancer") == "headtail";
   if (degrees.context == 1 || !balanced) return {};
@@ -74,7 +63,9 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   check_sizes(config, setup.shape);
   setup.precision = precision_of(config);
   const Architecture& architecture = architecture_of(config);
-  setup.model = model_for(config, setup.degrees);
+  const std::unique_ptr<LanguageModelConfig> tree = architecture.configure(config);
+  repeat_kv_heads(*tree, setup.degrees.tensor);
+  setup.model = tree->build();
   const bool scan = config.get_bool("graph.scan_layers");
   const RematPolicy remat = remat_of(config);
   const bool reshard = config.get_string("parallelism.fsdp_reshard_after_forward") != "never";
