@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "values/mesh.h"
+#include "train/degrees.h"
 
 namespace tethys::parity {
 
@@ -18,14 +18,7 @@ struct Combination {
   bool scan = false;
   bool full_remat = false;
 
-  Mesh mesh() const {
-    std::vector<MeshAxis> axes;
-    const MeshAxis all[] = {{"dp_replicate", replicate}, {"dp_shard", shard}, {"cp", context}, {"tp", tensor}};
-    for (const MeshAxis& axis : all) {
-      if (axis.size > 1) axes.push_back(axis);
-    }
-    return Mesh(axes);
-  }
+  Mesh mesh() const { return mesh_of({replicate, shard, context, tensor}); }
 };
 
 inline const std::vector<Combination> kCombinations = {
