@@ -3,38 +3,19 @@
 
 #include <set>
 
-#include "config/recipe.h"
 #include "models/llama3/config.h"
 #include "models/llama3/hf.h"
 #include "models/llama3/plan.h"
-#include "models/registry.h"
+#include "models/testing.h"
 #include "nn/parameter_store.h"
 
 namespace tethys {
 namespace {
 
-Config recipe(const std::string& name) {
-  Config config;
-  load_recipe(config, name, Path(TETHYS_SOURCE_DIR) / "recipes");
-  return config;
-}
+using models_testing::built;
+using models_testing::recipe;
 
-std::unique_ptr<LanguageModel> built(const Config& config) {
-  return architecture_of(config).configure(config)->build();
-}
-
-Config small(bool tied) {
-  Config config = recipe("llama3_debugmodel");
-  const Origin origin{Origin::Source::Flag, "test"};
-  config.set("model.n_layers", int64_t{2}, origin);
-  config.set("model.n_heads", int64_t{4}, origin);
-  config.set("model.n_kv_heads", int64_t{2}, origin);
-  config.set("model.dim", int64_t{32}, origin);
-  config.set("model.ffn_dim", int64_t{48}, origin);
-  config.set("model.vocab_size", int64_t{103}, origin);
-  config.set("model.tie_embeddings", tied, origin);
-  return config;
-}
+Config small(bool tied) { return models_testing::small("llama3_debugmodel", tied, {{"ffn_dim", 48}}); }
 
 Tensor rows_input(Graph& graph, const char* name) { return graph.input({DType::S32, {3, 5}}, name); }
 

@@ -2,39 +2,18 @@
 
 #include <set>
 
-#include "config/recipe.h"
 #include "models/qwen3/hf.h"
 #include "models/qwen3/plan.h"
-#include "models/registry.h"
+#include "models/testing.h"
 #include "nn/parameter_store.h"
 
 namespace tethys {
 namespace {
 
-Config recipe(const std::string& name) {
-  Config config;
-  load_recipe(config, name, Path(TETHYS_SOURCE_DIR) / "recipes");
-  check_config(config);
-  return config;
-}
+using models_testing::built;
+using models_testing::recipe;
 
-std::unique_ptr<LanguageModel> built(const Config& config) {
-  return architecture_of(config).configure(config)->build();
-}
-
-Config small(bool tied) {
-  Config config = recipe("qwen3_debugmodel");
-  const Origin origin{Origin::Source::Flag, "test"};
-  config.set("model.n_layers", int64_t{2}, origin);
-  config.set("model.n_heads", int64_t{4}, origin);
-  config.set("model.n_kv_heads", int64_t{2}, origin);
-  config.set("model.head_dim", int64_t{12}, origin);
-  config.set("model.dim", int64_t{32}, origin);
-  config.set("model.ffn_dim", int64_t{64}, origin);
-  config.set("model.vocab_size", int64_t{103}, origin);
-  config.set("model.tie_embeddings", tied, origin);
-  return config;
-}
+Config small(bool tied) { return models_testing::small("qwen3_debugmodel", tied, {{"head_dim", 12}, {"ffn_dim", 64}}); }
 
 // Of transformers' models of the same sizes: tests/golden/qwen3_torch/parameters.py.
 TEST(Qwen3, EveryFlavourHasAsManyParametersAsTransformersModel) {
