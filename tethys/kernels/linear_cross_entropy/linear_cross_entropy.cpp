@@ -32,60 +32,63 @@ std::vector<TensorType> infer(const OpCall& call) {
   return {{wide(x.dtype), {}}, x, w.with_dtype(a.weight_gradient)};
 }
 
-// What a device that holds some of the words needs of those that hold the others.
-struct OtherWords {
-  const Mesh& mesh;
-  Dims axes;      // that cut the vocabulary
-  Value start;    // s32[]: the number of this device's first word
-  int64_t words;  // of all devices, with padding
+// Which words a device has, and how it hears of those that others have. All of them, unless axes cut the vocabulary.
+struct Words {
+  int64_t count;  // of all devices, with padding
+  const Mesh* mesh = nullptr;
+  Dims axes = {};
+  std::optional<Value> start = std::nullopt;  // s32[]: the number of this device's first word
 
-  Tensor reduced(const Tensor& x, Reduction reduction) const { return all_reduce(x.value(), mesh, axes, reduction); }
-  // x on the first of the devices, zero on the others.
-  Tensor once(const Tensor& x) const { return where(equal(Tensor(group_index(x.graph(), mesh, axes)), 0), x, 0); }
+  Tensor numbers(Graph& graph, const Dims& dims_BSV) const {
+    const Tensor own = iota(graph, {DType::S32, dims_BSV}, 2);
+    return start ? own + Tensor(*start) : own;
+  }
+  Tensor over_all(const Tensor& x, Reduction reduction) const {
+    return axes.empty() ? x : all_reduce(x.value(), *mesh, axes, reduction);
+  }
+  // As a summand: x on the first of the devices, zero on the others.
+  Tensor once(const Tensor& x) const {
+    return axes.empty() ? x : where(equal(Tensor(group_index(x.graph(), *mesh, axes)), 0), x, 0);
+  }
 };
 
-// With `others`, the loss and the gradient of x are this device's summands.
-std::vector<Value> compose(Graph& graph, const LinearCrossEntropyAttributes& attributes,
-                           const std::vector<Value>& operands, const OtherWords* others) {
+// The loss and the gradient of x are this device's summands.
+std::vector<Value> compose(Graph& graph, const Attributes& attributes, const std::vector<Value>& operands,
+                           const Words& words) {
+  const auto& [weight_gradient, vocabulary] = attributes.as<LinearCrossEntropyAttributes>();
   const Tensor x_BSD = operands[0];
   const Tensor w_VD = operands[1];
   const Tensor labels_BS1 = unsqueeze(operands[2], -1);
   const Tensor products = einsum("bsd,vd->bsv", x_BSD, w_VD, wide(x_BSD.dtype()));
   const Tensor valid_BS1 = not_equal(labels_BS1, kIgnoredLabel);
-  Tensor ids_BSV = iota(graph, {DType::S32, products.dims()}, 2);
-  if (others != nullptr) ids_BSV = ids_BSV + Tensor(others->start);
-  const bool is_padded = (others != nullptr ? others->words : products.size(2)) > attributes.vocabulary;
+  const Tensor ids_BSV = words.numbers(graph, products.dims());
   const Tensor logits =
-      is_padded ? where(ids_BSV < static_cast<double>(attributes.vocabulary), products, -kInfinity) : products;
+      words.count > vocabulary ? where(ids_BSV < static_cast<double>(vocabulary), products, -kInfinity) : products;
   const Tensor is_label = equal(ids_BSV, labels_BS1);  // nowhere, for an ignored label
 
-  Tensor largest = max(logits, {-1}, true);
-  if (others != nullptr) largest = others->reduced(largest, Reduction::Max);
+  const Tensor largest = words.over_all(max(logits, {-1}, true), Reduction::Max);
   const Tensor e = exponential(logits - largest);
-  Tensor total = sum(e, {-1}, true);
-  if (others != nullptr) total = others->reduced(total, Reduction::Sum);
-  Tensor log_sum_exp = logarithm(total) + largest;
-  if (others != nullptr) log_sum_exp = others->once(log_sum_exp);
+  const Tensor total = words.over_all(sum(e, {-1}, true), Reduction::Sum);
   const Tensor at_label = sum(where(is_label, logits, 0), {-1}, true);
-  const Tensor loss = sum(where(valid_BS1, log_sum_exp - at_label, 0));
+  const Tensor loss = sum(where(valid_BS1, words.once(logarithm(total) + largest) - at_label, 0));
 
   const Tensor p_minus_label = e / total - cast(is_label, e.dtype());
   const Tensor dlogits = cast(where(valid_BS1, p_minus_label, 0), x_BSD.dtype());
   const Tensor dx = einsum("bsv,vd->bsd", dlogits, w_VD);
-  const Tensor dw = einsum("bsv,bsd->vd", dlogits, x_BSD, attributes.weight_gradient);
+  const Tensor dw = einsum("bsv,bsd->vd", dlogits, x_BSD, weight_gradient);
   return {loss.value(), dx.value(), dw.value()};
 }
 
 std::vector<Value> reference(Graph& graph, const Attributes& attributes, const std::vector<Value>& operands) {
-  return compose(graph, attributes.as<LinearCrossEntropyAttributes>(), operands, nullptr);
+  return compose(graph, attributes, operands, {.count = operands[1].dims()[0]});
 }
 
 std::vector<Value> local(const LocalContext& c) {
   const Layout& w = c.operand_layouts[1];
   const Dims axes = cutting_axes(w.placement, 0, c.mesh);
   if (axes.empty()) return {};
-  const OtherWords others{c.mesh, axes, part_start(c.graph, w, 0, c.mesh), w.type.dims[0]};
-  return compose(c.graph, c.call.attributes.as<LinearCrossEntropyAttributes>(), c.operands, &others);
+  const Words words{w.type.dims[0], &c.mesh, axes, part_start(c.graph, w, 0, c.mesh)};
+  return compose(c.graph, c.call.attributes, c.operands, words);
 }
 
 Cotangents vjp(const VjpContext& c) {
@@ -114,16 +117,12 @@ Factors factors(const OpCall& call) {
 
 std::vector<Sample> samples() {
   const std::vector<int32_t> labels = {1, 6, kIgnoredLabel, 0, 3, 3, kIgnoredLabel, 2};
-  return {{.name = "one label in four ignored",
-           .operands = {sample_tensor({4, 2, 3}, 1), sample_tensor({7, 3}, 2), HostTensor::of<int32_t>({4, 2}, labels)},
-           .attributes = LinearCrossEntropyAttributes{DType::F64, 7},
-           .declared = {},
-           .regions = {}},
-          {.name = "a vocabulary with padding behind it",
-           .operands = {sample_tensor({4, 2, 3}, 1), sample_tensor({8, 3}, 2), HostTensor::of<int32_t>({4, 2}, labels)},
-           .attributes = LinearCrossEntropyAttributes{DType::F64, 7},
-           .declared = {},
-           .regions = {}}};
+  return {plain_sample("one label in four ignored",
+                       {sample_tensor({4, 2, 3}, 1), sample_tensor({7, 3}, 2), HostTensor::of<int32_t>({4, 2}, labels)},
+                       LinearCrossEntropyAttributes{DType::F64, 7}),
+          plain_sample("a vocabulary with padding behind it",
+                       {sample_tensor({4, 2, 3}, 1), sample_tensor({8, 3}, 2), HostTensor::of<int32_t>({4, 2}, labels)},
+                       LinearCrossEntropyAttributes{DType::F64, 7})};
 }
 
 }  // namespace
