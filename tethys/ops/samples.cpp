@@ -16,8 +16,9 @@ HostTensor sample_tensor(Dims dims, int seed, double low, double high, DType dty
   return HostTensor::from_doubles({dtype, std::move(dims)}, values);
 }
 
-Sample plain_sample(std::string name, std::vector<HostTensor> operands) {
-  return {.name = std::move(name), .operands = std::move(operands), .attributes = {}, .declared = {}, .regions = {}};
+Sample plain_sample(std::string name, std::vector<HostTensor> operands, Attributes attributes,
+                    std::vector<TensorType> declared) {
+  return {std::move(name), std::move(operands), std::move(attributes), std::move(declared), {}};
 }
 
 }  // namespace tethys

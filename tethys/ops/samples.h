@@ -8,7 +8,8 @@ namespace tethys {
 // Values in [low, high), a function of the shape and `seed` alone, in float64 unless said.
 HostTensor sample_tensor(Dims dims, int seed, double low = -1, double high = 1, DType dtype = DType::F64);
 
-// A sample with no attributes.
-Sample plain_sample(std::string name, std::vector<HostTensor> operands);
+// A sample without regions.
+Sample plain_sample(std::string name, std::vector<HostTensor> operands, Attributes attributes = {},
+                    std::vector<TensorType> declared = {});
 
 }  // namespace tethys

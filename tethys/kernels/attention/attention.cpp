@@ -112,11 +112,7 @@ std::vector<HostTensor> sample_operands(int64_t heads, int64_t key_heads) {
 
 std::vector<Sample> samples() {
   auto sample = [](std::string name, int64_t heads, int64_t key_heads) {
-    return Sample{.name = std::move(name),
-                  .operands = sample_operands(heads, key_heads),
-                  .attributes = AttentionAttributes{0.7},
-                  .declared = {},
-                  .regions = {}};
+    return plain_sample(std::move(name), sample_operands(heads, key_heads), AttentionAttributes{0.7});
   };
   return {sample("a key head for each query head", 4, 4), sample("two query heads share a key head", 8, 4)};
 }

@@ -85,11 +85,9 @@ Factors factors_weights(const OpCall& call) {
 // More rows than tiles of 8; an empty group; rows behind the last group.
 std::vector<Sample> samples() {
   auto sample = [](std::string name, HostTensor w, std::vector<int32_t> counts, bool transposed) {
-    return Sample{.name = std::move(name),
-                  .operands = {sample_tensor({24, 4}, 1), std::move(w), HostTensor::of<int32_t>({4}, counts)},
-                  .attributes = GroupedMatmulAttributes{transposed},
-                  .declared = {},
-                  .regions = {}};
+    return plain_sample(std::move(name),
+                        {sample_tensor({24, 4}, 1), std::move(w), HostTensor::of<int32_t>({4}, counts)},
+                        GroupedMatmulAttributes{transposed});
   };
   return {sample("an empty group and rows behind", sample_tensor({4, 8, 4}, 2), {3, 0, 17, 2}, false),
           sample("transposed, all in one group", sample_tensor({4, 4, 8}, 2), {0, 0, 0, 24}, true)};

@@ -81,13 +81,11 @@ Factors factors_of(const OpCall& call, bool backward) {
 // The first is shared by all tokens, the third by none.
 std::vector<Sample> samples() {
   const std::vector<int32_t> ids = {0, 1, 1, 0, 3, 0, 0, 1, 0, 3, 1, 0, 0, 3, 3, 0};
-  return {{.name = "an expert without tokens",
-           .operands = {sample_tensor({4, 2, 4}, 1), HostTensor::of<int32_t>({4, 2, 2}, ids),
-                        sample_tensor({4, 2, 2}, 2, 0.1, 1), sample_tensor({4, 4, 4}, 3), sample_tensor({4, 4, 4}, 4),
-                        sample_tensor({4, 4, 4}, 5)},
-           .attributes = RoutedExpertsAttributes{DType::F64},
-           .declared = {},
-           .regions = {}}};
+  return {plain_sample(
+      "an expert without tokens",
+      {sample_tensor({4, 2, 4}, 1), HostTensor::of<int32_t>({4, 2, 2}, ids), sample_tensor({4, 2, 2}, 2, 0.1, 1),
+       sample_tensor({4, 4, 4}, 3), sample_tensor({4, 4, 4}, 4), sample_tensor({4, 4, 4}, 5)},
+      RoutedExpertsAttributes{DType::F64})};
 }
 
 }  // namespace

@@ -34,11 +34,8 @@ Cotangents vjp(const VjpContext& c) {
 }
 
 std::vector<Sample> samples() {
-  return {{.name = "identity",
-           .operands = {sample_tensor({4, 8}, 1)},
-           .attributes = RedistributeAttributes{Placement{}, std::nullopt, true},
-           .declared = {{DType::F64, {4, 8}}},
-           .regions = {}}};
+  return {plain_sample("identity", {sample_tensor({4, 8}, 1)}, RedistributeAttributes{Placement{}, std::nullopt, true},
+                       {{DType::F64, {4, 8}}})};
 }
 
 }  // namespace

@@ -137,11 +137,8 @@ Factors factors(const OpCall& call) {
 
 std::vector<Sample> samples() {
   auto sample = [](std::string name, Dims lhs, Dims rhs, DotDims dims) {
-    return Sample{.name = std::move(name),
-                  .operands = {sample_tensor(std::move(lhs), 1), sample_tensor(std::move(rhs), 2)},
-                  .attributes = DotAttributes{std::move(dims), DType::F64},
-                  .declared = {},
-                  .regions = {}};
+    return plain_sample(std::move(name), {sample_tensor(std::move(lhs), 1), sample_tensor(std::move(rhs), 2)},
+                        DotAttributes{std::move(dims), DType::F64});
   };
   return {sample("linear", {4, 2, 8}, {12, 8}, {{}, {}, {2}, {1}}),
           sample("batched", {4, 3, 8}, {8, 4, 5}, {{0}, {1}, {2}, {0}}),

@@ -160,11 +160,8 @@ Factors factors_scatter(const OpCall& call) {
 }
 
 std::vector<Sample> samples_scatter() {
-  return {{.name = "rows",
-           .operands = {sample_tensor({4, 3}, 2, 0, 5, DType::S32), sample_tensor({4, 3, 8}, 1)},
-           .attributes = {},
-           .declared = {{DType::F64, {5, 8}}},
-           .regions = {}},
+  return {plain_sample("rows", {sample_tensor({4, 3}, 2, 0, 5, DType::S32), sample_tensor({4, 3, 8}, 1)}, {},
+                       {{DType::F64, {5, 8}}}),
           plain_sample("like a table", {sample_tensor({4, 3}, 2, 0, 8, DType::S32), sample_tensor({4, 3, 2}, 1),
                                         sample_tensor({8, 2}, 3, 0, 1, DType::S32)})};
 }

@@ -111,11 +111,7 @@ Factors factors(const OpCall& call) {
 
 std::vector<Sample> samples() {
   auto sample = [](std::string name, Reduction reduction, Dims dims) {
-    return Sample{.name = std::move(name),
-                  .operands = {sample_tensor({4, 8, 3}, 1)},
-                  .attributes = ReduceAttributes{reduction, std::move(dims)},
-                  .declared = {},
-                  .regions = {}};
+    return plain_sample(std::move(name), {sample_tensor({4, 8, 3}, 1)}, ReduceAttributes{reduction, std::move(dims)});
   };
   return {sample("sum", Reduction::Sum, {0, 2}), sample("max", Reduction::Max, {1}), sample("min", Reduction::Min, {0}),
           sample("sum of all", Reduction::Sum, {0, 1, 2})};

@@ -55,11 +55,7 @@ Factors factors(const OpCall& call) {
 }
 
 std::vector<Sample> samples() {
-  return {{.name = "rows",
-           .operands = {sample_tensor({8}, 1)},
-           .attributes = BroadcastAttributes{{1}},
-           .declared = {{DType::F64, {4, 8}}},
-           .regions = {}}};
+  return {plain_sample("rows", {sample_tensor({8}, 1)}, BroadcastAttributes{{1}}, {{DType::F64, {4, 8}}})};
 }
 
 }  // namespace

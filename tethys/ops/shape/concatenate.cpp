@@ -54,11 +54,7 @@ Factors factors(const OpCall& call) {
 }
 
 std::vector<Sample> samples() {
-  return {{.name = "columns",
-           .operands = {sample_tensor({4, 3}, 1), sample_tensor({4, 2}, 2)},
-           .attributes = ConcatenateAttributes{1},
-           .declared = {},
-           .regions = {}}};
+  return {plain_sample("columns", {sample_tensor({4, 3}, 1), sample_tensor({4, 2}, 2)}, ConcatenateAttributes{1})};
 }
 
 }  // namespace

@@ -24,13 +24,7 @@ Factors factors(const OpCall& call) {
   return f;
 }
 
-std::vector<Sample> samples() {
-  return {{.name = "matrix",
-           .operands = {},
-           .attributes = ConstantAttributes{sample_tensor({4, 2}, 1)},
-           .declared = {},
-           .regions = {}}};
-}
+std::vector<Sample> samples() { return {plain_sample("matrix", {}, ConstantAttributes{sample_tensor({4, 2}, 1)})}; }
 
 }  // namespace
 

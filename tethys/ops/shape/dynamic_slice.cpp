@@ -59,11 +59,7 @@ Factors factors(const OpCall& call) {
 HostTensor index(int32_t value) { return HostTensor::scalar<int32_t>(value); }
 
 std::vector<Sample> samples() {
-  return {{.name = "rows",
-           .operands = {sample_tensor({4, 8}, 1), index(1), index(0)},
-           .attributes = {},
-           .declared = {{DType::F64, {2, 8}}},
-           .regions = {}}};
+  return {plain_sample("rows", {sample_tensor({4, 8}, 1), index(1), index(0)}, {}, {{DType::F64, {2, 8}}})};
 }
 
 std::vector<TensorType> infer_update(const OpCall& call) {
@@ -91,11 +87,7 @@ Factors factors_update(const OpCall& call) {
 }
 
 std::vector<Sample> samples_update() {
-  return {{.name = "rows",
-           .operands = {sample_tensor({4, 8}, 1), sample_tensor({2, 8}, 2), index(1), index(0)},
-           .attributes = {},
-           .declared = {},
-           .regions = {}}};
+  return {plain_sample("rows", {sample_tensor({4, 8}, 1), sample_tensor({2, 8}, 2), index(1), index(0)})};
 }
 
 }  // namespace

@@ -25,13 +25,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   return c.writer.op("stablehlo.iota", {}, c.results, {{"iota_dimension", stablehlo::i64_attribute(dim)}});
 }
 
-std::vector<Sample> samples() {
-  return {{.name = "columns",
-           .operands = {},
-           .attributes = IotaAttributes{1},
-           .declared = {{DType::S32, {4, 8}}},
-           .regions = {}}};
-}
+std::vector<Sample> samples() { return {plain_sample("columns", {}, IotaAttributes{1}, {{DType::S32, {4, 8}}})}; }
 
 }  // namespace
 

@@ -65,11 +65,7 @@ Factors factors(const OpCall& call) {
 }
 
 std::vector<Sample> samples() {
-  return {{.name = "columns",
-           .operands = {sample_tensor({4, 3}, 1), HostTensor::scalar(0.0)},
-           .attributes = PadAttributes{{0, 1}, {0, 4}},
-           .declared = {},
-           .regions = {}}};
+  return {plain_sample("columns", {sample_tensor({4, 3}, 1), HostTensor::scalar(0.0)}, PadAttributes{{0, 1}, {0, 4}})};
 }
 
 }  // namespace

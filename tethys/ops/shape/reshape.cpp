@@ -101,11 +101,7 @@ class ReshapeFactors {
 Factors factors(const OpCall& call) { return ReshapeFactors(call.operands[0].dims, call.declared[0].dims).result(); }
 
 Sample sample(std::string name, Dims from, Dims to) {
-  return {.name = std::move(name),
-          .operands = {sample_tensor(std::move(from), 1)},
-          .attributes = {},
-          .declared = {{DType::F64, std::move(to)}},
-          .regions = {}};
+  return plain_sample(std::move(name), {sample_tensor(std::move(from), 1)}, {}, {{DType::F64, std::move(to)}});
 }
 
 std::vector<Sample> samples() {

@@ -69,11 +69,7 @@ Factors factors(const OpCall& call) {
 }
 
 std::vector<Sample> samples() {
-  return {{.name = "columns",
-           .operands = {sample_tensor({4, 8}, 1)},
-           .attributes = SliceAttributes{{0, 2}, {4, 7}, {1, 1}, {true, false}},
-           .declared = {},
-           .regions = {}}};
+  return {plain_sample("columns", {sample_tensor({4, 8}, 1)}, SliceAttributes{{0, 2}, {4, 7}, {1, 1}, {true, false}})};
 }
 
 }  // namespace

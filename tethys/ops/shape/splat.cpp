@@ -18,13 +18,7 @@ std::vector<stablehlo::Ssa> emit(EmitContext& c) {
   return {c.writer.splat(c.results[0], c.call.attributes.as<SplatAttributes>().value)};
 }
 
-std::vector<Sample> samples() {
-  return {{.name = "matrix",
-           .operands = {},
-           .attributes = SplatAttributes{1.5},
-           .declared = {{DType::F64, {4, 8}}},
-           .regions = {}}};
-}
+std::vector<Sample> samples() { return {plain_sample("matrix", {}, SplatAttributes{1.5}, {{DType::F64, {4, 8}}})}; }
 
 }  // namespace
 

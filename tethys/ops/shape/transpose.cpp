@@ -52,11 +52,7 @@ Factors factors(const OpCall& call) {
 }
 
 std::vector<Sample> samples() {
-  return {{.name = "rank 3",
-           .operands = {sample_tensor({4, 2, 8}, 1)},
-           .attributes = TransposeAttributes{{2, 0, 1}},
-           .declared = {},
-           .regions = {}}};
+  return {plain_sample("rank 3", {sample_tensor({4, 2, 8}, 1)}, TransposeAttributes{{2, 0, 1}})};
 }
 
 }  // namespace

@@ -50,11 +50,7 @@ Factors factors(const OpCall& call) {
 
 std::vector<Sample> samples() {
   auto sample = [](std::string name, HostTensor x, int64_t dim, bool reverse) {
-    return Sample{.name = std::move(name),
-                  .operands = {std::move(x)},
-                  .attributes = CumulativeSumAttributes{dim, reverse},
-                  .declared = {},
-                  .regions = {}};
+    return plain_sample(std::move(name), {std::move(x)}, CumulativeSumAttributes{dim, reverse});
   };
   return {sample("of rows", sample_tensor({4, 8}, 1), 1, false),
           sample("from the end", sample_tensor({8, 4, 3}, 1), 0, true),

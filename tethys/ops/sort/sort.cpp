@@ -69,11 +69,7 @@ Factors factors(const OpCall& call) {
 
 std::vector<Sample> samples() {
   auto sample = [](std::string name, std::vector<HostTensor> operands, int64_t dim, Order order) {
-    return Sample{.name = std::move(name),
-                  .operands = std::move(operands),
-                  .attributes = SortAttributes{dim, order},
-                  .declared = {},
-                  .regions = {}};
+    return plain_sample(std::move(name), std::move(operands), SortAttributes{dim, order});
   };
   return {sample("rows", {sample_tensor({4, 8}, 1)}, 1, Order::Ascending),
           sample("columns with two others",

@@ -65,11 +65,7 @@ Factors factors(const OpCall& call) {
 
 std::vector<Sample> samples() {
   auto sample = [](std::string name, HostTensor x, int64_t dim, int64_t k) {
-    return Sample{.name = std::move(name),
-                  .operands = {std::move(x)},
-                  .attributes = TopKAttributes{dim, k},
-                  .declared = {},
-                  .regions = {}};
+    return plain_sample(std::move(name), {std::move(x)}, TopKAttributes{dim, k});
   };
   return {sample("of rows", sample_tensor({4, 8}, 1), 1, 2), sample("of columns", sample_tensor({8, 4}, 1), 0, 4),
           sample("of equal ones", sample_tensor({4, 8}, 1, 0, 2, DType::S32), 1, 3)};
