@@ -113,7 +113,7 @@ TEST_P(HuggingFaceFolder, OfTransformersBecomesARunThatComputesTheSameLogits) {
   import_hugging_face(folder_.path(), imported, run, std::nullopt);
   Config config;
   load_recipe(config, (run / "config.toml").string(), {});
-  expect_logits(logits_of(config, Checkpoint(find_checkpoint_of(run))), case_);
+  expect_logits(logits_of(config, open_checkpoint_of(run)), case_);
 }
 
 TEST_P(HuggingFaceFolder, OfTethysHasTheNamesShapesAndConfigOfTransformersAndComputesTheSameLogits) {

@@ -9,16 +9,7 @@
 #include "base/temporary_name.h"
 
 namespace tethys {
-namespace {
-
-Path normal(const Path& path) {
-  const Path whole = std::filesystem::absolute(path).lexically_normal();
-  return followed(whole.has_filename() ? whole : whole.parent_path());
-}
-
-}  // namespace
-
-AtomicFolder::AtomicFolder(const Path& path) : given_(path), path_(normal(path)) {
+AtomicFolder::AtomicFolder(const Path& path) : given_(path), path_(followed(whole_path(path))) {
   std::error_code ignored;
   if (std::filesystem::exists(path_, ignored) &&
       !(std::filesystem::is_directory(path_, ignored) && std::filesystem::is_empty(path_, ignored))) {

@@ -167,6 +167,31 @@ void write_file(const Path& path, std::string_view content) {
   file.commit();
 }
 
+bool is_there(const Path& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::none) throw_file_error("cannot look at " + path.string(), error.value());
+  return type != std::filesystem::file_type::not_found;
+}
+
+std::vector<std::string> names_in(const Path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error), end;
+  for (; !error && entry != end; entry.increment(error)) names.push_back(entry->path().filename().string());
+  if (error) throw_file_error("cannot list " + folder.string(), error.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Path whole_path(const Path& path) {
+  std::error_code error;
+  const Path whole = std::filesystem::absolute(path, error).lexically_normal();
+  if (path.empty()) user_error("a path is empty: give one");
+  if (error) throw_file_error(fmt::format("cannot tell where {} is", path.string()), error.value());
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
 void make_directories(const Path& path) {
   std::error_code ignored;  // mkdir says better what is wrong
   if (path.empty() || std::filesystem::is_directory(path, ignored)) return;
@@ -199,11 +224,7 @@ void remove_path(const Path& path) {
     if (disk::remove_file(path) != 0 && errno != ENOENT) fail("remove", path);
     return;
   }
-  std::vector<Path> inside;
-  std::filesystem::directory_iterator entry(path, error), end;
-  for (; !error && entry != end; entry.increment(error)) inside.push_back(entry->path());
-  if (error) user_error("cannot remove {}: {}", path.string(), error.message());
-  for (const Path& child : inside) remove_path(child);
+  for (const std::string& name : names_in(path)) remove_path(path / name);
   if (disk::remove_folder(path) != 0 && errno != ENOENT) fail("remove", path);
 }
 

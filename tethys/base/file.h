@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tethys {
 
@@ -38,6 +39,15 @@ Path followed(const Path& path);
 
 // Throws what write_file would before it writes. For what is written at the end of long work.
 void require_writable(const Path& path);
+
+// Whether something is there, at the end of its links. Where the system does not say, as of links in a loop, it fails.
+bool is_there(const Path& path);
+
+// The names in a folder, sorted.
+std::vector<std::string> names_in(const Path& folder);
+
+// From the root, without "." and ".." and without a slash at its end. There is none of an empty path.
+Path whole_path(const Path& path);
 
 // With all parents; a folder that is there already is fine.
 void make_directories(const Path& path);

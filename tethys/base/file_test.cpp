@@ -31,12 +31,6 @@ std::string error_of(const std::function<void()>& action) {
   return "no UserError";
 }
 
-std::vector<std::string> names_in(const Path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
-  return names;
-}
-
 TEST(File, ReadsBackWhatWasWrittenAndLeavesNothingElse) {
   TemporaryFolder folder;
   const std::string content = std::string("a\0b\n", 4) + std::string(200000, 'x');
@@ -111,6 +105,27 @@ TEST(AppendedFile, KeepsWhatIsThereAndRefusesAPipe) {
   EXPECT_EQ(error_of([&] { AppendedFile(folder / "pipe"); }), refused);
   const Descriptor reader(::open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK));
   EXPECT_EQ(error_of([&] { AppendedFile(folder / "pipe"); }), refused);
+}
+
+TEST(File, WhatTheSystemDoesNotSayOfAPathIsAUserErrorThatNamesIt) {
+  TemporaryFolder folder;
+  const Path loop = folder / "loop";
+  std::filesystem::create_symlink(loop, loop);
+  EXPECT_THAT(error_of([&] { is_there(loop); }), AllOf(HasSubstr("/loop"), HasSubstr("Too many levels")));
+  EXPECT_THAT(error_of([&] { names_in(loop); }), AllOf(HasSubstr("/loop"), HasSubstr("Too many levels")));
+  EXPECT_THAT(error_of([&] { names_in(folder / "none"); }), AllOf(HasSubstr("/none"), HasSubstr("No such file")));
+  EXPECT_THAT(error_of([&] { whole_path(""); }), HasSubstr("empty"));
+  EXPECT_FALSE(is_there(folder / "none"));
+  write_file(folder / "file", "");
+  EXPECT_FALSE(is_there(folder / "file/inside"));
+  EXPECT_TRUE(is_there(folder / "file"));
+}
+
+TEST(File, AWholePathIsFromTheRootWithoutDotsAndASlashAtItsEnd) {
+  EXPECT_EQ(whole_path("/a/b/../c/./"), "/a/c");
+  EXPECT_EQ(whole_path("/"), "/");
+  EXPECT_EQ(whole_path("x/"), std::filesystem::current_path() / "x");
+  EXPECT_EQ(whole_path("."), std::filesystem::current_path());
 }
 
 TEST(File, AnUnreadableFileIsAUserError) {

@@ -50,8 +50,9 @@ WeightMap read_index(const Path& path) {
 
 void add_file(Manifest& manifest, const Path& folder, const std::string& name, const WeightMap* index) {
   const Path path = folder / name;
-  const SafetensorsFile file(path);
-  manifest.files[name] = {std::filesystem::file_size(path), ""};
+  MappedFile mapped(path);
+  manifest.files[name] = {mapped.bytes().size(), ""};
+  const SafetensorsFile file(std::move(mapped), path);
   for (const SafetensorsEntry& entry : file.entries()) {
     const auto before = manifest.tensors.find(entry.name);
     if (before != manifest.tensors.end()) {

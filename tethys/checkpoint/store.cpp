@@ -17,15 +17,6 @@ std::string step_name(int64_t step) { return fmt::format("step-{:08}", step); }
 std::string file_name(int64_t process) { return fmt::format("process-{:05}.safetensors", process); }
 std::string part_name(int64_t process) { return fmt::format("process-{:05}.json", process); }
 
-std::vector<std::string> names_in(const Path& folder) {
-  std::error_code error;
-  std::vector<std::string> names;
-  std::filesystem::directory_iterator entry(folder, error), end;
-  for (; !error && entry != end; entry.increment(error)) names.push_back(entry->path().filename().string());
-  if (error) user_error("cannot list {}: {}", folder.string(), error.message());
-  return names;
-}
-
 std::optional<int64_t> parse_step(const std::string& name) {
   constexpr std::string_view kPrefix = "step-";
   if (!name.starts_with(kPrefix)) return std::nullopt;
@@ -49,11 +40,11 @@ CheckpointStore::CheckpointStore(Path folder, int64_t process_index, int64_t pro
 }
 
 std::map<int64_t, bool> CheckpointStore::found() const {
-  if (!std::filesystem::exists(folder_)) return {};
+  if (!is_there(folder_)) return {};
   std::map<int64_t, bool> found;
   for (const std::string& name : names_in(folder_)) {
     const std::optional<int64_t> step = parse_step(name);
-    if (step) found[*step] = std::filesystem::exists(folder_ / name / kManifest);
+    if (step) found[*step] = is_there(folder_ / name / kManifest);
   }
   return found;
 }
@@ -94,7 +85,7 @@ void CheckpointStore::save(const TrainState& state, const std::vector<PieceSourc
 
 void CheckpointStore::write_part(const TrainState& state, const std::vector<PieceSource>& pieces) const {
   require(state.step >= 0, "a checkpoint of step {}", state.step);
-  if (std::filesystem::exists(path_of(state.step))) {
+  if (is_there(path_of(state.step))) {
     user_error("{} exists already: remove it, or choose another output folder", path_of(state.step).string());
   }
   const std::string file = file_name(process_index_);
@@ -153,7 +144,7 @@ void CheckpointStore::prune(int64_t keep_latest_k) const {
 }
 
 void CheckpointStore::remove_leftovers() const {
-  if (!std::filesystem::exists(folder_)) return;
+  if (!is_there(folder_)) return;
   for (const std::string& name : names_in(folder_)) {
     if (is_leftover(name)) remove_path(folder_ / name);
   }
@@ -165,9 +156,8 @@ Checkpoint::Checkpoint(Path path) : path_(std::move(path)), manifest_(read_manif
   }
   for (const auto& [name, file] : manifest_.files) {
     const Path here = path_ / name;
-    std::error_code error;
-    const uint64_t size = std::filesystem::file_size(here, error);
-    if (error) user_error("{}: {}; the checkpoint is not whole; use another one", here.string(), error.message());
+    if (!is_there(here)) user_error("{} is missing: the checkpoint is not whole; use another one", here.string());
+    const size_t size = mapped_.emplace(name, here).first->second.bytes().size();
     if (size != file.size) {
       user_error("{}: {} bytes, but the manifest says {}: the file is damaged; use another checkpoint", here.string(),
                  size, file.size);
@@ -183,12 +173,14 @@ const SafetensorsFile& Checkpoint::checked_file(const std::string& name) {
   const Path here = path_ / name;
   // Before anything in the file is believed; then also its header is what we wrote.
   const std::string& expected = manifest_.files.at(name).hash;
-  MappedFile file(here);
+  const auto mapped = mapped_.find(name);
+  MappedFile file = mapped == mapped_.end() ? MappedFile(here) : std::move(mapped->second);
   const std::string hash = foreign_ ? expected : hash_file(file).hash;
   if (hash != expected) {
     user_error("{}: its hash is {}, but the manifest says {}: the file is damaged; use another checkpoint",
                here.string(), hash, expected);
   }
+  if (mapped != mapped_.end()) mapped_.erase(mapped);
   return open_.emplace(name, SafetensorsFile(std::move(file), here)).first->second;
 }
 
@@ -255,8 +247,11 @@ HostTensor Checkpoint::read(const std::string& name) {
 }
 
 Path find_checkpoint(const Path& path) {
-  if (std::filesystem::exists(path / kManifest)) return path;
-  if (!std::filesystem::is_directory(path)) user_error("no checkpoint {}: there is no such folder", path.string());
+  if (is_there(path / kManifest)) return path;
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    user_error("no checkpoint {}: there is no such folder", path.string());
+  }
   for (const Path& folder : {path, path / "checkpoint"}) {
     const CheckpointStore store(folder);
     if (const std::optional<int64_t> step = store.newest()) return store.path_of(*step);
@@ -265,6 +260,17 @@ Path find_checkpoint(const Path& path) {
       "{} holds no complete checkpoint: expected one (a folder with {}), a folder of step-NNNNNNNN folders, or the "
       "output folder of a run that has saved",
       path.string(), kManifest);
+}
+
+Checkpoint open_newest(const std::function<Path()>& find) {
+  constexpr int kTries = 5;
+  for (int tries = 1; tries < kTries; ++tries) {
+    try {
+      return Checkpoint(find());
+    } catch (const UserError&) {  // the last try says what is wrong
+    }
+  }
+  return Checkpoint(find());
 }
 
 }  // namespace tethys

@@ -71,9 +71,10 @@ class CheckpointStore {
   int64_t process_count_;
 };
 
-// A complete checkpoint, open for reading. Opening checks the manifest and each file's presence and size; a file's hash
-// is checked when it is first read from, so that a process reads only the files that it needs. All errors are
-// UserErrors that name the file. One thread at a time.
+// A complete checkpoint, open for reading. Opening checks the manifest and each file's presence and size, and maps the
+// files, which can then be read even if the checkpoint is removed; a file's hash is checked when it is first read from,
+// so that a process reads only the files that it needs. All errors are UserErrors that name the file. One thread at a
+// time.
 class Checkpoint {
  public:
   explicit Checkpoint(Path path);
@@ -101,11 +102,16 @@ class Checkpoint {
   Manifest manifest_;
   bool foreign_ = false;
   std::map<std::string, std::string> names_;  // in the files, where they are others
+  std::map<std::string, MappedFile> mapped_;  // not read from yet
   std::map<std::string, SafetensorsFile> open_;
 };
 
 // The checkpoint that a user means: `path` is one, or a folder of checkpoints, or a run's output folder; of several the
 // newest. UserError if there is none.
 Path find_checkpoint(const Path& path);
+
+// Opens what `find` gives; again if that fails, for a run that goes on may have removed it meanwhile, and has a newer
+// one. UserError if it fails time and again.
+Checkpoint open_newest(const std::function<Path()>& find);
 
 }  // namespace tethys

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
@@ -75,6 +78,48 @@ std::string error_of(Action action) {
 }
 
 const Mesh kFour({{"dp_shard", 4}});
+
+TEST(Checkpoint, ThatIsRemovedWhileItIsOpenIsReadToItsEnd) {
+  TemporaryFolder folder;
+  const CheckpointStore store(folder.path());
+  save(store, 1);
+  Checkpoint checkpoint(store.path_of(1));
+  remove_path(store.path_of(1));
+  for (const auto& [name, tensor] : tensors_at(1)) EXPECT_EQ(checkpoint.read(name), tensor) << name;
+}
+
+// A run keeps its newest alone, and another process looks for it all the time.
+TEST(Checkpoint, TheNewestIsOpenedWhileARunRemovesItsOlderOnes) {
+  TemporaryFolder folder;
+  const CheckpointStore store(folder.path());
+  save(store, 1);
+  std::atomic<bool> ended = false;
+  std::thread run([&] {
+    for (int64_t step = 2; step <= 150; ++step) save(store, step, 1);
+    ended = true;
+  });
+  int64_t last = 0;
+  while (!ended) {
+    Checkpoint checkpoint = open_newest([&] { return find_checkpoint(folder.path()); });
+    const int64_t step = checkpoint.manifest().state.step;
+    EXPECT_GE(step, last);
+    last = step;
+    for (const auto& [name, tensor] : tensors_at(step)) EXPECT_EQ(checkpoint.read(name), tensor) << name;
+  }
+  run.join();
+}
+
+TEST(CheckpointStore, InAFolderThatIsALinkToItselfIsAUserErrorThatNamesIt) {
+  TemporaryFolder folder;
+  const Path loop = folder / "checkpoint";
+  std::filesystem::create_symlink(loop, loop);
+  for (const auto& look : std::initializer_list<std::function<void()>>{[&] { CheckpointStore(loop).newest(); },
+                                                                       [&] { find_checkpoint(loop); },
+                                                                       [&] { save(CheckpointStore(loop), 1); }}) {
+    EXPECT_THAT([&] { look(); },
+                testing::ThrowsMessage<UserError>(AllOf(HasSubstr("/checkpoint"), HasSubstr("Too many levels"))));
+  }
+}
 
 TEST(CheckpointStore, TakesPiecesInAnyOrder) {
   TemporaryFolder folder;

@@ -34,11 +34,10 @@ bool is_path(std::string_view text) { return text.find('/') != std::string_view:
 
 std::vector<std::string> recipe_names(const Path& recipes) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(recipes, error)) {
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  if (!is_there(recipes)) return names;
+  for (const Path file : names_in(recipes)) {
+    if (file.extension() == ".toml") names.push_back(file.stem().string());
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -102,7 +101,7 @@ class Loader {
     if (!name) user_error("{}: base is a {}, expected the name or path of a recipe", where, kind_of(node));
     const Path base = file_of(*name, file.parent_path(), recipes_, where + ": ");
     for (const Path& user : chain_) {
-      if (std::filesystem::equivalent(user, base)) {
+      if (std::error_code gone; std::filesystem::equivalent(user, base, gone)) {
         user_error("{}: {} builds on itself: {}", where, base.string(), text_of_chain(base));
       }
     }

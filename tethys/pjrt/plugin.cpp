@@ -58,7 +58,7 @@ std::shared_ptr<const Plugin> Plugin::load(const std::string& path) {
     const auto args = call(plugin, TETHYS_PJRT(PJRT_Plugin_Attributes));
     plugin->attributes_ = from_c(args.attributes, args.num_attributes);
   }
-  plugin->file_size_ = std::filesystem::file_size(key);
+  plugin->file_size_ = std::filesystem::file_size(key, error);
   loaded->emplace(key, plugin);
   return plugin;
 }

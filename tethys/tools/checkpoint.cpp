@@ -24,7 +24,7 @@ int verify(Invocation& invocation) {
   const Path path = single_argument(invocation, kCheckpointVerifyCommand, "the checkpoint");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) require_none_damaged(path);
-  Checkpoint checkpoint(find_checkpoint_of(path));
+  Checkpoint checkpoint = open_checkpoint_of(path);
   const Manifest& manifest = checkpoint.manifest();
   std::ostream& out = invocation.surroundings.out;
   fmt::print(out, "{}: step {}, {} tensors\n", checkpoint.path().string(), manifest.state.step,

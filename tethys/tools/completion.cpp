@@ -56,12 +56,11 @@ std::vector<Option> options() { return {}; }
 std::vector<std::string> recipe_names(const Path& executable) {
   std::vector<std::string> names;
   try {
-    for (const auto& entry : std::filesystem::directory_iterator(recipes_folder(executable))) {
-      if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+    for (const Path file : names_in(recipes_folder(executable))) {
+      if (file.extension() == ".toml") names.push_back(file.stem().string());
     }
   } catch (const UserError&) {  // no folder of recipes, no names
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -42,7 +42,7 @@ int run(Invocation& invocation) {
   show(check_cpu());
   show(check_memory());
   show(check_cache(surroundings.cache_folder));
-  show(check_disk(std::filesystem::current_path()));
+  show(check_disk(whole_path(".")));
   show(check_parquet(data_places(surroundings).parquet_reader));
   for (const Finding& finding : plugins) show(finding);
   if (plugin.empty()) {

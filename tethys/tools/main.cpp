@@ -38,7 +38,9 @@ Path cache_folder() {
   if (cache != nullptr && *cache == '/') return Path(cache) / "tethys";
   const char* home = std::getenv("HOME");
   if (home != nullptr && *home == '/') return Path(home) / ".cache" / "tethys";
-  return std::filesystem::temp_directory_path() / fmt::format("tethys-{}", ::getuid());
+  std::error_code none;
+  const Path temporary = std::filesystem::temp_directory_path(none);
+  return (none ? Path("/tmp") : temporary) / fmt::format("tethys-{}", ::getuid());
 }
 
 std::optional<int> terminal_width() {

@@ -50,7 +50,7 @@ Checkpoint open_model(Invocation& invocation, const Path& path, const std::funct
   }
   if (adapt) adapt(config);
   check_config(config);
-  return hugging_face ? open_hugging_face(path, config) : Checkpoint(find_checkpoint_of(path));
+  return hugging_face ? open_hugging_face(path, config) : open_checkpoint_of(path);
 }
 
 }  // namespace tethys

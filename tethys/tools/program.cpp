@@ -119,6 +119,9 @@ const std::string& single_argument(const Invocation& invocation, const Command& 
   if (given.size() > 1) {
     user_error("'{}' is one argument too many; usage: tethys {} {}", given[1], command.name, command.usage);
   }
+  if (given[0].empty()) {
+    user_error("{} is an empty argument (''); usage: tethys {} {}", what, command.name, command.usage);
+  }
   return given[0];
 }
 

@@ -154,6 +154,17 @@ TEST(BadInput, IsAnErrorOfTheUsersWithStatusTwo) {
   }
 }
 
+TEST(BadInput, AnEmptyArgumentIsNamedAsSuch) {
+  for (const std::string command : {"train", "generate", "eval", "config", "inspect", "data", "convert",
+                                    "checkpoint list", "checkpoint verify", "report"}) {
+    Flags arguments = {command.substr(0, command.find(' '))};
+    if (arguments[0] != command) arguments.push_back(command.substr(command.find(' ') + 1));
+    const Ended ended = run_tethys(arguments + Flags{""});
+    EXPECT_EQ(ended.status, 2) << command;
+    EXPECT_THAT(ended.output, HasSubstr("is an empty argument")) << command;
+  }
+}
+
 TEST(BadInput, AFileThatMayNotBeReadIsNamedWithTheReason) {
   TemporaryFolder folder;
   std::filesystem::create_directory(folder / "folder.json");

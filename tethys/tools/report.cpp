@@ -46,7 +46,10 @@ int run(Invocation& invocation) {
   const Path output(invocation.config.get_string("output"));
   require_writable(output);
   std::vector<ReportedRun> runs;
-  for (const std::string& folder : folders) runs.push_back(read_run(folder));
+  for (const std::string& folder : folders) {
+    if (folder.empty()) user_error("a run is an empty argument (''); usage: tethys report {}", kReportCommand.usage);
+    runs.push_back(read_run(folder));
+  }
   tell_apart(runs, folders);
   write_file(output, report_page(runs));
   fmt::print(invocation.surroundings.out, "wrote {}: open it in a browser\n", output.string());

@@ -57,11 +57,10 @@ void print_file(std::ostream& out, const Path& path) {
   print_rows(out, rows);
 }
 
-void print_checkpoint(std::ostream& out, const Path& path) {
-  const Checkpoint checkpoint(path);
+void print_checkpoint(std::ostream& out, const Checkpoint& checkpoint) {
   const Manifest& manifest = checkpoint.manifest();
-  fmt::print(out, "{}: step {}, seed {}, in {} file{}\n", path.string(), manifest.state.step, manifest.state.seed,
-             manifest.files.size(), manifest.files.size() == 1 ? "" : "s");
+  fmt::print(out, "{}: step {}, seed {}, in {} file{}\n", checkpoint.path().string(), manifest.state.step,
+             manifest.state.seed, manifest.files.size(), manifest.files.size() == 1 ? "" : "s");
   std::vector<Row> rows;
   for (const auto& [name, tensor] : manifest.tensors) rows.push_back({name, tensor.type});
   print_rows(out, rows);
@@ -82,7 +81,7 @@ bool is_stored(const Path& path) {
 
 void print_stored(std::ostream& out, const Path& path) {
   if (path.extension() == kSuffix) return print_file(out, path);
-  if (!is_plain_folder(path)) return print_checkpoint(out, find_checkpoint_of(path));
+  if (!is_plain_folder(path)) return print_checkpoint(out, open_checkpoint_of(path));
   for (const Path& file : safetensors_in(path)) print_file(out, file);
 }
 

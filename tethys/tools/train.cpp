@@ -53,7 +53,7 @@ Run load_run(Config& config, const Path& folder) {
     user_error("{}: the run {} goes on in its own folder", config.cite("output"), folder.string());
   }
   load_recipe(config, (folder / "config.toml").string(), {});
-  return {std::filesystem::absolute(folder / ".").lexically_normal().parent_path().filename(), folder};
+  return {whole_path(folder).filename(), folder};
 }
 
 Run load(Invocation& invocation) {

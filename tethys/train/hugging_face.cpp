@@ -155,7 +155,7 @@ Checkpoint open_initial_weights(const Config& config) {
     user_error("{} is a Hugging Face folder; give --checkpoint.initial_load_in_hf too",
                config.cite("checkpoint.initial_load_path"));
   }
-  return Checkpoint(find_checkpoint_of(path));
+  return open_checkpoint_of(path);
 }
 
 void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Path& output,

@@ -177,8 +177,7 @@ std::string load_run_recipe(Config& config, const std::string& recipe_or_folder,
   std::error_code ignored;
   const Path tokenizer = folder / "tokenizer.json";
   if (std::filesystem::is_regular_file(tokenizer, ignored)) config.set("data.tokenizer", tokenizer.string(), origin);
-  const Path whole = std::filesystem::absolute(folder).lexically_normal();
-  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  return whole_path(folder).filename().string();
 }
 
 std::string hugging_face_config(const Config& config, DType dtype, const Tokenizer* tokenizer) {

@@ -1,10 +1,11 @@
 #include "train/run_folder.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/temporary_name.h"
-#include "checkpoint/store.h"
 #include "config/config.h"
 #include "config/recipe.h"
 
@@ -14,16 +15,16 @@ namespace {
 
 // The folders of checkpoints in a run's folder, whatever their name; links count as what they point to.
 bool holds_checkpoint(const Path& folder) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().filename().string().starts_with("step-")) return true;
+  std::error_code error;  // of a folder that is not ours to read
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename().string().starts_with("step-")) return true;
   }
   return false;
 }
 
 void remove_leftovers(const Path& folder) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (target_of_temporary(entry.path().filename().string())) remove_path(entry.path());
+  for (const std::string& name : names_in(folder)) {
+    if (target_of_temporary(name)) remove_path(folder / name);
   }
 }
 
@@ -32,10 +33,11 @@ void remove_leftovers(const Path& folder) {
 bool RunFolder::holds_run(const Path& path) {
   std::error_code error;
   if (std::filesystem::file_size(path / "metrics.jsonl", error) > 0 && !error) return true;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (entry.is_directory(error) && holds_checkpoint(entry.path())) return true;
-  }
-  return false;
+  if (!is_there(path)) return false;
+  const std::vector<std::string> names = names_in(path);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::filesystem::is_directory(path / name, error) && holds_checkpoint(path / name);
+  });
 }
 
 const Path& RunFolder::made(const Path& path, bool resume) {
@@ -64,8 +66,7 @@ Path checkpoints_of(const Path& path) {
 }
 
 std::optional<Path> run_config_of(const Path& path) {
-  Path folder = std::filesystem::absolute(path).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
+  Path folder = whole_path(path);
   for (int up = 0; up < 3; ++up, folder = folder.parent_path()) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(folder / "config.toml", ignored)) return folder / "config.toml";
@@ -73,6 +74,8 @@ std::optional<Path> run_config_of(const Path& path) {
   return std::nullopt;
 }
 
-Path find_checkpoint_of(const Path& path) { return find_checkpoint(checkpoints_of(path)); }
+Checkpoint open_checkpoint_of(const Path& path) {
+  return open_newest([&] { return find_checkpoint(checkpoints_of(path)); });
+}
 
 }  // namespace tethys

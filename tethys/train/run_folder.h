@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "checkpoint/store.h"
 
 namespace tethys {
 
@@ -43,8 +44,8 @@ Path checkpoints_of(const Path& path);
 // The configuration that a run left in this folder or, for a checkpoint inside of a run, up to two above it.
 std::optional<Path> run_config_of(const Path& path);
 
-// The newest checkpoint of the run in this folder, wherever its configuration says that they are; of any other path
-// what find_checkpoint takes. UserError if there is none.
-Path find_checkpoint_of(const Path& path);
+// The newest checkpoint of the run in this folder, wherever its configuration says that they are, even while the run
+// goes on and removes its older ones; of any other path what find_checkpoint takes. UserError if there is none.
+Checkpoint open_checkpoint_of(const Path& path);
 
 }  // namespace tethys

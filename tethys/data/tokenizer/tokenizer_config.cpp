@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -89,7 +88,7 @@ void add_tokens(Bpe& bpe, const std::vector<AddedToken>& added, std::string_view
 
 TokenizerConfig read_tokenizer_config(const Path& folder) {
   TokenizerConfig config;
-  if (Path path = folder / "tokenizer_config.json"; std::filesystem::exists(path)) {
+  if (Path path = folder / "tokenizer_config.json"; is_there(path)) {
     const JsonDocument document(read_file(path, kLargestTokenizerFile), path.string());
     const JsonPart root = document.root();
     if (std::optional<JsonPart> added = root.find("added_tokens_decoder")) {
@@ -102,7 +101,7 @@ TokenizerConfig read_tokenizer_config(const Path& folder) {
     config.end_of_sequence = named_token(root, "eos_token");
     config.chat_template = chat_template(root);
   }
-  if (Path path = folder / "chat_template.jinja"; std::filesystem::exists(path))
+  if (Path path = folder / "chat_template.jinja"; is_there(path))
     config.chat_template = read_file(path, kLargestTokenizerFile);
   return config;
 }

@@ -84,9 +84,9 @@ Finding check_memory() {
 Finding check_recipes(const Path& executable) {
   try {
     const Path folder = recipes_folder(executable);
-    const std::filesystem::directory_iterator files(folder);
+    const std::vector<std::string> files = names_in(folder);
     const auto count =
-        std::count_if(begin(files), end(files), [](const auto& file) { return file.path().extension() == ".toml"; });
+        std::count_if(files.begin(), files.end(), [](const std::string& name) { return name.ends_with(".toml"); });
     return {State::Ok, "recipes", fmt::format("{} in {}", count, folder.string()), ""};
   } catch (const UserError& error) {
     return {State::Fault, "recipes", error.what(),
@@ -99,7 +99,7 @@ Finding check_cache(const Path& folder) {
   try {
     make_directories(folder);
     write_file(probe, "x");
-    std::filesystem::remove(probe);
+    remove_path(probe);
     return {State::Ok, "cache", folder.string(), ""};
   } catch (const std::exception& error) {
     return {State::Fault, "cache", error.what(),
