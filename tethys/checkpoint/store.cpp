@@ -250,7 +250,8 @@ Path find_checkpoint(const Path& path) {
   if (is_there(path / kManifest)) return path;
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) {
-    user_error("no checkpoint {}: there is no such folder", path.string());
+    if (!is_there(path)) user_error("no checkpoint {}: there is no such folder", path.string());
+    user_error("{} is a file; give its folder, {}", path.string(), whole_path(path).parent_path().string());
   }
   for (const Path& folder : {path, path / "checkpoint"}) {
     const CheckpointStore store(folder);

@@ -74,6 +74,10 @@ void check_training(const Config& config) {
   if (!config.get_strings("data.text").empty() && !config.get_string("data.tokens").empty()) {
     user_error("{} and {} are both set; a run reads one of them", config.cite("data.text"), config.cite("data.tokens"));
   }
+  if (config.get_bool("data.chats") && !config.get_string("data.tokens").empty()) {
+    user_error("{}: chats are of data.text, and {} are tokens already; drop one of them", config.cite("data.chats"),
+               config.cite("data.tokens"));
+  }
   const bool holds_out = config.get_float("data.holdout") > 0 || !config.get_string("data.tokens").empty();
   if (config.get_bool("validation.enable") && !holds_out) {
     user_error("{} needs documents that are held out, and {}; hold out a share, such as --data.holdout 0.01",

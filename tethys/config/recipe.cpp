@@ -41,11 +41,27 @@ std::vector<std::string> recipe_names(const Path& recipes) {
   return names;
 }
 
+// What is there in the place of a recipe's file, or under the name of a recipe.
+void refuse_other(const Path& path, const std::string& where) {
+  std::error_code ignored;
+  if (!is_there(path)) return;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    user_error("{}{} is there and no recipe: a recipe is a file whose name ends in .toml", where, path.string());
+  }
+  const Path inside = path / "config.toml";
+  if (std::filesystem::is_regular_file(inside, ignored)) {
+    user_error("{}{} is a folder; the recipe in it is {}", where, path.string(), inside.string());
+  }
+  user_error("{}{} is a folder{}, and no recipe", where, path.string(),
+             is_there(inside) ? " whose config.toml is no file" : " without a config.toml");
+}
+
 // `where` opens the error if there is no such file; it is empty for a recipe that the user named.
 Path file_of(std::string_view name, const Path& folder, const Path& recipes, const std::string& where) {
   const Path path = is_path(name) ? folder / name : recipes / (std::string(name) + ".toml");
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return path;
+  refuse_other(is_path(name) ? path : folder / name, where);
   if (is_path(name)) user_error("{}there is no recipe file {}", where, path.string());
   const std::vector<std::string> names = recipe_names(recipes);
   if (names.empty()) user_error("{}no recipe is named {}: the folder {} holds none", where, name, recipes.string());

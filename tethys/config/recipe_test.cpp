@@ -157,7 +157,22 @@ TEST(Recipe, AMissingRecipeIsNamedWithTheNearest) {
             "no recipe is named x: the folder /nowhere holds none");
   const RecipeFolder folder;
   EXPECT_THAT(user_error_of([&] { load_recipe(config, folder.path().string() + "/", kRecipes); }),
-              HasSubstr("there is no recipe file"));
+              HasSubstr("is a folder without a config.toml, and no recipe"));
+}
+
+// A name without a slash is one of a recipe, and still may be that of something else that lies here.
+TEST(Recipe, WhatIsNoRecipeIsSaidToBeWhatItIs) {
+  const RecipeFolder folder;
+  folder.write("tok.json", "{}");
+  std::filesystem::create_directory(folder.path() / "run");
+  const Path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  Config config;
+  EXPECT_EQ(user_error_of([&] { load_recipe(config, "tok.json", kRecipes); }),
+            "tok.json is there and no recipe: a recipe is a file whose name ends in .toml");
+  EXPECT_EQ(user_error_of([&] { load_recipe(config, "run", kRecipes); }),
+            "run is a folder without a config.toml, and no recipe");
+  std::filesystem::current_path(before);
 }
 
 // The closed form of a Llama's parameter count.

@@ -87,6 +87,11 @@ TEST_F(ChatRun, IsAskedSomethingByWhoHasATemplate) {
   const Ended silent = run_tethys(generate);
   EXPECT_EQ(silent.status, 2);
   EXPECT_THAT(silent.output, HasSubstr("there is no question: give --prompt TEXT"));
+  const Path answered = *folder_ / "answered.json";
+  write_file(answered, R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]})");
+  const Ended again = run_tethys(generate + Flags{"--messages", answered.string()});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.output, HasSubstr("no question after the last message of --messages, which is the assistant's"));
   const Ended plain = run_tethys(generate + Flags{"--prompt", "x", "--data.tokenizer", corpus().tokenizer()});
   EXPECT_EQ(plain.status, 2);
   EXPECT_THAT(plain.output, HasSubstr("the tokenizer has no special tokens for chats"));

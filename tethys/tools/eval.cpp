@@ -61,6 +61,7 @@ Text open_text(Config& config, const Surroundings& surroundings, const Progress&
   const Origin here{Origin::Source::Flag, "tethys eval"};
   const bool other_text = is_flag(config, "data.text"), other_tokens = is_flag(config, "data.tokens");
   if (other_text && !other_tokens) config.set("data.tokens", std::string(), here);
+  if (other_tokens && !is_flag(config, "data.chats")) config.set("data.chats", false, here);
   if ((other_text || other_tokens) && !is_flag(config, "data.mix")) {
     config.set("data.mix", std::vector<std::string>(), here);
   }
@@ -82,7 +83,7 @@ Text open_text(Config& config, const Surroundings& surroundings, const Progress&
   }
   const std::string named = to_toml(config.value(has_tokens ? "data.tokens" : "data.text"));
   if (whole) return {all_of(data), named};
-  return {data.validation, fmt::format("{} held out of {}", to_toml(config.value("data.holdout")), named)};
+  return {data.validation, fmt::format("the {:.6g}% held out of {}", 100 * config.get_float("data.holdout"), named)};
 }
 
 // Nothing if a label is not the tokenizer's. The end of a text spells nothing.

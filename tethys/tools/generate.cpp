@@ -69,14 +69,22 @@ std::string read_prompt(const Config& config) {
   return read;
 }
 
+bool is_chat(const Config& config) {
+  return config.get_bool("chat") || !config.get_string("system").empty() || !config.get_string("messages").empty();
+}
+
+// A flag that says nothing was to say something: its text came from a variable that is not set, say.
+void check_prompt(const Config& config) {
+  if (config.origin("prompt").source != Origin::Source::Flag || !config.get_string("prompt").empty()) return;
+  if (is_chat(config))
+    user_error("{}: the question is empty; without the flag they are read from the standard input",
+               config.cite("prompt"));
+}
+
 void check_stops(const Config& config) {
   for (const std::string& stop : config.get_strings("stop")) {
     if (stop.empty()) user_error("{}: every text holds the empty one; give a text to stop at", config.cite("stop"));
   }
-}
-
-bool is_chat(const Config& config) {
-  return config.get_bool("chat") || !config.get_string("system").empty() || !config.get_string("messages").empty();
 }
 
 void check_thinking(const Config& config) {
@@ -129,17 +137,31 @@ class Chat {
     ends_.push_back(encoder_.end_of_turn());
   }
 
+  // UserError if it is clear already that nothing is asked. It waits for the standard input where that is what asks.
+  void check(const Surroundings& surroundings) const {
+    const bool asks = has_question() || surroundings.is_typed;
+    if (!asks && surroundings.in.peek() == std::istream::traits_type::eof()) no_question();
+  }
+
   void run(Speaker& speaker, const Surroundings& surroundings) {
-    if (!said_.empty() && said_.back().role == Role::User) return answer(speaker);
+    if (has_question()) return answer(speaker);
     bool asked = false;
     for (; const std::optional<std::string> question = next_question(surroundings); asked = true) {
       said_.push_back({Role::User, *question});
       answer(speaker);
     }
-    if (!asked) user_error("there is no question: give --prompt TEXT, --prompt_file FILE, or lines of standard input");
+    if (!asked) no_question();
   }
 
  private:
+  bool has_question() const { return !said_.empty() && said_.back().role == Role::User; }
+
+  [[noreturn]] void no_question() const {
+    const bool answered = !said_.empty() && said_.back().role == Role::Assistant;
+    user_error("there is no question{}: give --prompt TEXT, --prompt_file FILE, or lines of standard input",
+               answered ? " after the last message of --messages, which is the assistant's" : "");
+  }
+
   void answer(Speaker& speaker) {
     std::vector<int32_t> question;
     encoder_.encode_question(said_, thinking_, question);
@@ -155,6 +177,7 @@ class Chat {
 int run(Invocation& invocation) {
   Config& config = invocation.config;
   check_stops(config);
+  check_prompt(config);
   const std::string text = read_prompt(config);
   check_thinking(config);
   Checkpoint checkpoint =
@@ -168,6 +191,7 @@ int run(Invocation& invocation) {
   std::vector<int32_t> prompt;
   if (is_chat(config)) {
     chat.emplace(config, tokenizer, text);
+    chat->check(invocation.surroundings);
   } else {
     prompt = encode_prompt(tokenizer, text);
   }

@@ -25,7 +25,7 @@ void load_recipe_of(Config& config, const Path& path, const Path& executable) {
         "config.json); for a checkpoint alone give --recipe RECIPE",
         path.string());
   }
-  load_recipe(config, left->string(), {});
+  load_run_config(config, *left);
 }
 
 }  // namespace

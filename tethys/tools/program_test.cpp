@@ -165,6 +165,41 @@ TEST(BadInput, AnEmptyArgumentIsNamedAsSuch) {
   }
 }
 
+// What stands in the place of a run or of a recipe is said, and what to give.
+TEST(BadInput, WhatIsNoRunOrRecipeIsSaidToBeWhatItIs) {
+  TemporaryFolder folder;
+  const auto path = [&](const char* name) { return (folder / name).string(); };
+  make_directories(folder / "bare");
+  make_directories(folder / "odd/config.toml");
+  std::filesystem::create_symlink(folder / "loop", folder / "loop");
+  write_file(folder / "tok.json", "{}");
+  make_directories(folder / "run");
+  make_directories(folder / "whole");
+  write_file(folder / "run/config.toml", "");
+  write_file(folder / "whole/config.toml", "[training]\nsteps = 3\n");
+  const std::pair<Flags, std::string> cases[] = {
+      {{"train", path("bare"), "--resume"}, "bare is a folder without a config.toml, and no recipe"},
+      {{"train", path("odd"), "--resume"}, "odd is a folder whose config.toml is no file"},
+      {{"train", path("loop"), "--resume"}, "cannot look at " + path("loop") + ": Too many levels of symbolic links"},
+      {{"train", path("tok.json"), "--resume"}, "tok.json:1:1: "},
+      {{"train", path("run"), "--resume"}, "run/config.toml is empty, and was to hold the configuration of the run"},
+      {{"generate", path("run"), "--prompt", "x"}, "run/config.toml is empty"},
+      {{"eval", path("run")}, "run/config.toml is empty"},
+      {{"config", path("whole")}, "whole is a folder; the recipe in it is " + path("whole/config.toml")},
+      {{"generate", path("whole/config.toml"), "--prompt", "x"},
+       "config.toml is a file; give its folder, " + path("whole")},
+      {{"config", "llama3_8b", "--data.chats", "--data.tokens", "x.bin"}, "chats are of data.text"},
+      {{"tokenizer", "train", ""}, "no file matches ''"},
+      {{"tokenizer", "train", "code:*.py"}, "NAME:GLOB is a source of data.mix"},
+      {{"generate", path("whole"), "--chat", "--prompt", ""}, "the question is empty"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Ended ended = run_tethys(arguments);
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.output, HasSubstr(message));
+  }
+}
+
 TEST(BadInput, AFileThatMayNotBeReadIsNamedWithTheReason) {
   TemporaryFolder folder;
   std::filesystem::create_directory(folder / "folder.json");

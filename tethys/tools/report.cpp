@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "config/describe.h"
 #include "config/option_table.h"
-#include "config/recipe.h"
 #include "tools/commands.h"
 #include "tools/report/page.h"
+#include "train/run_folder.h"
 
 namespace tethys {
 namespace {
@@ -26,7 +26,7 @@ ReportedRun read_run(const std::string& folder) {
   run.metrics = read_metrics(path / "metrics.jsonl");
   if (run.metrics.steps.empty()) user_error("{} has no step to report yet", (path / "metrics.jsonl").string());
   Config config(with_training_options({}));
-  load_recipe(config, (path / "config.toml").string(), {});
+  load_run_config(config, path / "config.toml");
   run.settings = settings_of(config_toml(config));
   return run;
 }

@@ -52,7 +52,7 @@ Run load_run(Config& config, const Path& folder) {
   if (!config.get_string("output").empty()) {
     user_error("{}: the run {} goes on in its own folder", config.cite("output"), folder.string());
   }
-  load_recipe(config, (folder / "config.toml").string(), {});
+  load_run_config(config, folder / "config.toml");
   return {whole_path(folder).filename(), folder};
 }
 

@@ -233,7 +233,8 @@ TEST(Train, AFolderOfARunIsRefusedAndResumingAFinishedRunDoesNothing) {
   EXPECT_THAT(refused.output, HasSubstr("holds a run already"));
   const Ended again = run_tethys(train + Flags{"--resume"});
   expect_done(again);
-  EXPECT_THAT(again.output, HasSubstr("all 2 steps are done already"));
+  EXPECT_THAT(again.output,
+              HasSubstr("all 2 steps are done: nothing is left to do; --training.steps with a number above 2"));
   EXPECT_EQ(read_file(folder / "run/metrics.jsonl"), metrics);
   EXPECT_EQ(files(), before);
 }

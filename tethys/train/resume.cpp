@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "checkpoint/store.h"
 #include "config/config.h"
-#include "config/recipe.h"
 
 namespace tethys {
 namespace {
@@ -21,7 +20,7 @@ std::vector<std::string> changes_since_last_run(const RunFolder& folder, const C
   std::error_code ignored;
   if (!std::filesystem::exists(folder.config(), ignored)) return {};
   Config last;
-  load_recipe(last, folder.config().string(), {});
+  load_run_config(last, folder.config());
   if (!CheckpointStore(folder.checkpoints(last.get_string("checkpoint.folder"))).newest()) return {};
   std::vector<std::string> changes;
   for (const Option& option : last.options()) {

@@ -52,6 +52,14 @@ RunFolder::RunFolder(Path path, bool resume) : path_(std::move(path)), lock_(mad
   remove_leftovers(path_);
 }
 
+void load_run_config(Config& config, const Path& file) {
+  if (read_file(file).find_first_not_of(" \t\r\n") == std::string::npos) {
+    user_error("{} is empty, and was to hold the configuration of the run: put it back, such as from a run like it",
+               file.string());
+  }
+  load_recipe(config, file.string(), {});
+}
+
 Path checkpoints_of(const Path& path) {
   const Path file = path / "config.toml";
   std::error_code ignored;
@@ -60,7 +68,7 @@ Path checkpoints_of(const Path& path) {
     return std::filesystem::is_directory(usual, ignored) ? usual : path;
   }
   Config config;
-  load_recipe(config, file.string(), {});
+  load_run_config(config, file);
   const Path folder = path / config.get_string("checkpoint.folder");
   return std::filesystem::is_directory(folder, ignored) ? folder : path;
 }

@@ -15,6 +15,8 @@
 
 namespace tethys {
 
+class Config;
+
 class RunFolder {
  public:
   // Makes the folder, and removes what a killed process left half-written. UserError if it holds a run and `resume` is
@@ -36,6 +38,9 @@ class RunFolder {
   Path path_;
   FolderLock lock_;
 };
+
+// Loads the configuration that a run left in this file. UserError if the file is empty, which would be all defaults.
+void load_run_config(Config& config, const Path& file);
 
 // The folder of checkpoints of the run in this folder, wherever its configuration says that it is; else the path
 // itself.

@@ -210,7 +210,8 @@ void Trainer::begin() {
   result_.step = first.step;
   saver_.emplace(run, first.step);
   cut_back_metrics(folder_.metrics(), result_.step);
-  write_file(folder_.config(), config_toml(config_));
+  // What no step was done by is not what the run was.
+  if (result_.step < steps_) write_file(folder_.config(), config_toml(config_));
 }
 
 void Trainer::train() {
@@ -219,7 +220,10 @@ void Trainer::train() {
                                                    .batch = setup().shape.rows,
                                                    .order = data_.order,
                                                    .seed = seed_});
-  if (result_.step == steps_) return line(fmt::format("all {} steps are done already", steps_));
+  if (result_.step == steps_) {
+    return line(fmt::format(
+        "all {0} steps are done: nothing is left to do; --training.steps with a number above {0} goes on", steps_));
+  }
   metrics_.emplace(folder_.metrics(),
                    MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
                                           .first_step = result_.step + 1});

@@ -80,8 +80,11 @@ std::vector<std::string> find_text_files(const std::vector<std::string>& pattern
     size_t before = found.size();
     search(fs::path(pattern).lexically_normal(), found);
     if (found.size() == before) {
-      user_error("no file matches {}: expected the path of a text file or a glob (* within a name, ** for any folders)",
-                 pattern);
+      const bool named = pattern.find(':') != std::string::npos;
+      user_error(
+          "no file matches {}: expected the path of a text file or a glob (* within a name, ** for any folders){}",
+          pattern.empty() ? "''" : pattern,
+          named ? "; NAME:GLOB is a source of data.mix, which gives each its weight" : "");
     }
   }
   std::sort(found.begin(), found.end());
