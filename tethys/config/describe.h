@@ -11,9 +11,11 @@ namespace tethys {
 
 class Config;
 
-// The help of a command: `usage` ("tethys train RECIPE [options]"), what it does, and its options by section, each with
-// type, default and meaning.
-std::string help_text(std::string_view usage, std::string_view summary, const std::vector<Option>& options);
+// The help of a command: `usage` ("tethys train RECIPE [options]"), what it does, and its options, each with type,
+// default and meaning: those of no section, and of the others those of the section `part`, or all of them where that is
+// "all"; where it is empty, their names alone.
+std::string help_text(std::string_view usage, std::string_view summary, const std::vector<Option>& options,
+                      std::string_view part = "all");
 
 // The options by section as a page of Markdown.
 std::string options_markdown(const std::vector<Option>& options);

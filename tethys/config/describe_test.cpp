@@ -36,6 +36,34 @@ TEST(Describe, HelpListsEveryOptionWithTypeDefaultAndMeaning) {
             "  --graph.mode, --mode eager|graph\n      how the step is cut (one of eager, graph; default \"graph\")\n");
 }
 
+TEST(Describe, HelpOfAPartDescribesItsOptionsAndNamesTheOthers) {
+  const std::string own =
+      "usage: x\n\ny\n\noptions:\n  --dry-run\n      run nothing (true or false; default false)\n\n";
+  EXPECT_EQ(help_text("x", "y", small_table(), ""),
+            own +
+                "of the configuration, as --SECTION.OPTION; --help SECTION or --help all describes them:\n"
+                "  training      steps names\n"
+                "  graph         mode\n");
+  EXPECT_EQ(help_text("x", "y", small_table(), "graph"),
+            own +
+                "graph:\n  --graph.mode, --mode eager|graph\n      how the step is cut (one of eager, graph; default "
+                "\"graph\")\n");
+}
+
+TEST(Describe, NoLineOfHelpIsWiderThanAHundredColumns) {
+  std::vector<Option> options = option_table();
+  options.insert(options.begin(), text_option("x", "", std::string(60, 'a') + " " + std::string(60, 'b')));
+  for (const char* part : {"", "all"}) {
+    const std::string text = help_text("x", "y", options, part);
+    EXPECT_THAT(text, testing::HasSubstr(std::string(60, 'a') + "\n      " + std::string(60, 'b')));
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = text.find('\n', begin);
+      EXPECT_LE(end - begin, 104u) << text.substr(begin, end - begin);  // bytes: an ellipsis has three
+      begin = end + 1;
+    }
+  }
+}
+
 TEST(Describe, MarkdownIsATablePerSection) {
   EXPECT_THAT(options_markdown(small_table()),
               HasSubstr("## graph\n\n| option | takes | default | meaning |\n|---|---|---|---|\n"

@@ -16,10 +16,16 @@ namespace {
 
 std::string expected_number(std::string_view noun, const OptionRange& range) {
   std::vector<std::string> limits;
-  if (std::isfinite(range.low))
+  if (range.low == kSmallestOnDevice) {
+    limits.emplace_back("above 0");
+  } else if (std::isfinite(range.low)) {
     limits.push_back(fmt::format("{} {}", range.open_low ? "above" : "at least", range.low));
-  if (std::isfinite(range.high))
+  }
+  if (range.high == kLargestOnDevice) {
+    limits.emplace_back("in the range of float32");
+  } else if (std::isfinite(range.high)) {
     limits.push_back(fmt::format("{} {}", range.open_high ? "below" : "at most", range.high));
+  }
   std::string text(noun);
   if (!limits.empty()) text += fmt::format(", {}", fmt::join(limits, " and "));
   if (range.also) text += fmt::format(", or {}", *range.also);

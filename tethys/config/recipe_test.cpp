@@ -116,8 +116,8 @@ TEST(Recipe, AValueOfAnotherTypeOrOutOfRangeIsRefused) {
   EXPECT_EQ(refusal("[training]\nsteps = 0\n"),
             "r.toml:2: training.steps is 0, expected an int, at least 1 and at most 1000000000");
   EXPECT_EQ(refusal("[optimizer]\nlr = nan\n"),
-            "r.toml:2: optimizer.lr is nan, expected a number, at least 1.18e-38 and at most "
-            "3.38e+38, or 0");
+            "r.toml:2: optimizer.lr is nan, expected a number, above 0 and in the range of "
+            "float32, or 0");
   EXPECT_EQ(refusal("[graph]\nscan_layers = 1\n"), "r.toml:2: graph.scan_layers is 1, expected true or false");
   EXPECT_EQ(refusal("[graph]\nremat = \"some\"\n"),
             "r.toml:2: graph.remat is \"some\", expected one of none, full, selective");

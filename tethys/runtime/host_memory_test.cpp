@@ -7,11 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/units.h"
+
 namespace tethys {
 namespace {
-
-constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kGiB = int64_t{1} << 30;
 
 TEST(HostMemory, TheLimitIsAQuarterAboveTheNeedAndLeavesRoomForTheRun) {
   EXPECT_EQ(resident_limit(4 * kGiB, 3 * kGiB, 64 * kGiB), 5 * kGiB + 256 * kMiB);

@@ -19,6 +19,7 @@ namespace tethys {
 
 // What a command may know of the process it runs in: only main.cpp asks the system for it.
 struct Surroundings {
+  std::string version;  // of the program
   Path executable;
   Path cache_folder;                     // where what can be made again is kept
   std::string xla_flags;                 // what XLA reads of the environment

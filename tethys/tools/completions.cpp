@@ -111,6 +111,7 @@ std::vector<Completion> command_names(const Commands& commands) {
     }
   }
   list.push_back({"--help", "list the commands"});
+  list.push_back({"--version", "say which program this is"});
   return list;
 }
 

@@ -11,6 +11,7 @@
 #include "tools/commands.h"
 #include "tools/exit_status.h"
 #include "tools/standard_error.h"
+#include "tools/version.h"
 
 namespace tethys {
 namespace {
@@ -60,13 +61,10 @@ int run(int argc, char** argv) {
   try {
     ::setenv("TF_CPP_MIN_LOG_LEVEL", "2", /*overwrite=*/0);  // plugins read it when they are loaded
     const char* flags = std::getenv("XLA_FLAGS");
-    const Surroundings surroundings{std::filesystem::read_symlink("/proc/self/exe"),
-                                    cache_folder(),
-                                    flags == nullptr ? "" : flags,
-                                    std::cin,
-                                    ::isatty(STDIN_FILENO) != 0,
-                                    std::cout,
-                                    terminal_width(),
+    const Surroundings surroundings{kVersion,       std::filesystem::read_symlink("/proc/self/exe"),
+                                    cache_folder(), flags == nullptr ? "" : flags,
+                                    std::cin,       ::isatty(STDIN_FILENO) != 0,
+                                    std::cout,      terminal_width(),
                                     reader_is_gone};
     return run_program(kCommands, {argv + 1, argv + argc}, surroundings);
   } catch (const std::exception& error) {

@@ -25,20 +25,46 @@ TEST(Program, WithoutArgumentsItListsItsCommandsWithAnExample) {
   EXPECT_THAT(ended.output, AllOf(HasSubstr("tethys train llama3_debugmodel"), HasSubstr("tokenizer encode")));
 }
 
-TEST(Program, HelpOfACommandShowsAnExampleAndEachOptionWithTypeDefaultAndMeaning) {
+TEST(Program, HelpOfACommandShowsAnExampleAndItsOwnOptionsAndNamesTheOthers) {
   for (const std::string flag : {"--help", "-h"}) {
     const Ended ended = run_tethys({"config", "--training.steps", "5", flag});
     EXPECT_EQ(ended.status, 0);
-    EXPECT_THAT(ended.output, HasSubstr("tethys config llama3_8b --optimizer.lr 1e-4"));
-    EXPECT_THAT(ended.output, HasSubstr("--training.steps INT\n      number of optimizer steps (an int, at least 1 and "
-                                        "at most 1000000000; default 10000)"));
+    EXPECT_THAT(
+        ended.output,
+        AllOf(HasSubstr("tethys config llama3_8b --optimizer.lr 1e-4"), HasSubstr("--no-NAME"),
+              HasSubstr("--toml\n      print a recipe that loads to these values (true or false; default false)"),
+              HasSubstr("--help all"), testing::ContainsRegex("training +steps"),
+              Not(HasSubstr("number of optimizer steps"))));
   }
+}
+
+TEST(Program, HelpDescribesASectionOfTheConfigurationOrAllOfIt) {
+  const std::string steps =
+      "--training.steps INT\n      number of optimizer steps (an int, at least 1 and at most 1000000000; "
+      "default 10000)\n";
+  for (const std::string part : {"training", "all"}) {
+    const Ended ended = run_tethys({"train", "--help", part});
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("--dry-run"), HasSubstr(steps)));
+    EXPECT_EQ(ended.output.find("--optimizer.lr NUMBER") != std::string::npos, part == "all");
+  }
+  EXPECT_THAT(run_tethys({"tokenizer", "encode", "--help"}).output,
+              HasSubstr("--data.text_field TEXT\n      member of"));
+}
+
+TEST(Program, SaysItsVersionAndCommitAndThePluginItTakes) {
+  const Ended ended = run_tethys({"--version"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.output, testing::MatchesRegex(
+                                "tethys [0-9]+[.][0-9]+[.][0-9]+, commit (unknown|[0-9a-f]+(-dirty)?)\nplugin .+\n"));
 }
 
 TEST(Program, AFamilyOfCommandsIsListedByItsFirstWord) {
   const Ended ended = run_tethys({"tokenizer", "--help"});
   EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(ended.output, AllOf(HasSubstr("tokenizer decode"), Not(HasSubstr("  config "))));
+  EXPECT_THAT(ended.output,
+              AllOf(testing::StartsWith("usage: tethys tokenizer COMMAND …\n"), HasSubstr("tokenizer decode"),
+                    Not(HasSubstr("  config ")), Not(HasSubstr("train llama3"))));
 }
 
 TEST(Program, AnUnknownCommandNamesTheNearest) {
@@ -52,7 +78,7 @@ TEST(Program, AResultThatCannotBePrintedIsAFailure) {
   TemporaryFolder folder;
   const std::string errors = (folder / "errors").string();
   for (const std::string arguments :
-       {"", "--help", "tokenizer", "config --help", "config llama3_8b", "inspect llama3_8b"}) {
+       {"", "--help", "--version", "tokenizer", "config --help", "config llama3_8b", "inspect llama3_8b"}) {
     const int status =
         std::system((std::string(TETHYS_PROGRAM) + " " + arguments + " > /dev/full 2> " + errors).c_str());
     EXPECT_EQ(WEXITSTATUS(status), 1) << arguments;
@@ -243,11 +269,11 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
       {{"--device", "cuda"}, {"jax-cuda12-pjrt"}},
       {{"--device.plugin", path("no.so")}, {"no.so"}},
       {{"--device.compile_options", "fast"}, {"is not of the form NAME=VALUE"}},
-      {{"--optimizer.eps", "1e-300"}, {"--optimizer.eps", "at least 1.18e-38"}},
-      {{"--optimizer.lr", "1e300"}, {"--optimizer.lr", "at most 3.38e+38"}},
-      {{"--optimizer.weight_decay", "1e308"}, {"--optimizer.weight_decay", "at most 3.38e+38"}},
-      {{"--model.norm_eps", "1e-300"}, {"--model.norm_eps", "at least 1.18e-38"}},
-      {{"--optimizer.lr", "inf"}, {"--optimizer.lr", "at most 3.38e+38"}},
+      {{"--optimizer.eps", "1e-300"}, {"--optimizer.eps", "above 0 and in the range of float32"}},
+      {{"--optimizer.lr", "1e300"}, {"--optimizer.lr", "in the range of float32"}},
+      {{"--optimizer.weight_decay", "1e308"}, {"--optimizer.weight_decay", "in the range of float32"}},
+      {{"--model.norm_eps", "1e-300"}, {"--model.norm_eps", "above 0 and in the range of float32"}},
+      {{"--optimizer.lr", "inf"}, {"--optimizer.lr", "in the range of float32"}},
       {{"--output", path("taken/metrics.jsonl/x")}, {"metrics.jsonl: something that is no folder has its name"}},
       {{"--data.cache_dir", path("taken/metrics.jsonl")},
        {"no folder has its name; --data.cache_dir or XDG_CACHE_HOME"}},
@@ -260,6 +286,7 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
     const Ended ended = run_tethys(train + c.flags);
     EXPECT_EQ(ended.status, 2) << ended.output;
     for (const std::string& part : c.message) EXPECT_THAT(ended.output, HasSubstr(part));
+    EXPECT_FALSE(is_there(folder / "run")) << ended.output;
   }
 }
 

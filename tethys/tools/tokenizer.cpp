@@ -210,8 +210,8 @@ const Command kTokenizerTrainCommand{
     "learn a byte-level BPE vocabulary from text files",
     "  tethys tokenizer train 'books/**/*.txt' --vocab_size 8192 --output tokenizer.json\n"
     "  tethys tokenizer train corpus.jsonl.zst --data.text_field content --vocab_size 32000\n\n"
-    "FILES are paths or globs (** goes through folders; quote them) of what data.text takes. The file is Hugging "
-    "Face's tokenizer.json.\n",
+    "FILES are paths or globs (** goes through folders; quote them) of what data.text takes. The file\n"
+    "is Hugging Face's tokenizer.json.\n",
     train_options,
     train,
 };
