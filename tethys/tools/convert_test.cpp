@@ -198,6 +198,19 @@ TEST_F(HuggingFaceInput, AConfigThatIsNotOfAModelWeHaveIsRefusedByItsKey) {
   }
 }
 
+// A run has no config.json that could say it.
+TEST_F(HuggingFaceInput, WhereAModelStopsComesAlongFromWhicheverFileSaysIt) {
+  config_["eos_token_id"] = {298, 299};
+  write_weights({});
+  const auto stops_of = [&](const char* run) {
+    expect_done(convert(folder_ / "changed", folder_ / run));
+    return json::parse(read_file(folder_ / run / "generation_config.json")).at("eos_token_id");
+  };
+  EXPECT_EQ(stops_of("from_config"), json({298, 299}));
+  write_file(folder_ / "changed/generation_config.json", R"({"eos_token_id": [297, 299]})");
+  EXPECT_EQ(stops_of("from_generation_config"), json({297, 299}));
+}
+
 TEST_F(HuggingFaceInput, WeightsThatAreNotTheConfigsAreShownByName) {
   const std::string up = "model.layers.0.mlp.up_proj.weight", norm = "model.norm.weight";
   write_weights({{up, {}}, {norm, {DType::F32, {31}}}, {"model.extra", {DType::F32, {2}}}});

@@ -199,6 +199,9 @@ void import_hugging_face(const Path& from, Config& config, const Path& output, s
   const Origin origin{Origin::Source::Recipe, from.string()};
   config.set("checkpoint.initial_load_path", folder.path().string(), origin);
   copy_beside(from, folder);
+  if (!is_file(from / kGenerationConfig)) {
+    write_file(folder / kGenerationConfig, hugging_face_generation_config(from));
+  }
   if (is_file(from / kTokenizer)) {
     copy_whole(from / kTokenizer, folder / kTokenizer);
     config.set("data.tokenizer", (folder.path() / kTokenizer).string(), origin);

@@ -205,6 +205,16 @@ std::string hugging_face_generation_config(const Tokenizer& tokenizer) {
   return text_of(object);
 }
 
+std::string hugging_face_generation_config(const Path& folder) {
+  const Path file = folder / kConfig;
+  const json config = parse_json(read_file(file, kMostBytes), file.string());
+  json object = {{"_from_model_config", true}};
+  for (const char* key : {"bos_token_id", "eos_token_id"}) {
+    if (const json* value = find(config, key)) object[key] = *value;
+  }
+  return text_of(object);
+}
+
 std::string hugging_face_tokenizer_config(const Config& config, const Tokenizer& tokenizer) {
   json object = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                  {"clean_up_tokenization_spaces", false},

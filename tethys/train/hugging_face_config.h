@@ -26,8 +26,10 @@ std::string load_run_recipe(Config& config, const std::string& recipe_or_folder,
 // special tokens.
 std::string hugging_face_config(const Config& config, DType dtype, const Tokenizer* tokenizer);
 
-// The text of generation_config.json.
+// The text of generation_config.json. Of a folder that has none: what its config.json says of the ids that begin and
+// end a text.
 std::string hugging_face_generation_config(const Tokenizer& tokenizer);
+std::string hugging_face_generation_config(const Path& folder);
 
 // The text of a tokenizer_config.json for a tokenizer.json that has none beside it.
 std::string hugging_face_tokenizer_config(const Config& config, const Tokenizer& tokenizer);

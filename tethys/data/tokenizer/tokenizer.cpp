@@ -134,6 +134,7 @@ int32_t Tokenizer::end_of_text() const {
 }
 
 std::vector<int32_t> Tokenizer::stops() const {
+  if (!config_.stops.empty()) return config_.stops;
   std::vector<int32_t> ids{end_of_text()};
   std::optional<int32_t> turn = special(config_.end_of_sequence);
   if (turn && *turn != ids[0]) ids.push_back(*turn);

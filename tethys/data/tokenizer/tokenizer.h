@@ -32,7 +32,7 @@ class Tokenizer {
  public:
   explicit Tokenizer(Bpe bpe, TokenizerConfig config = {});
 
-  // Reads a tokenizer.json, and tokenizer_config.json and chat_template.jinja if they lie beside it. UserError if one
+  // Reads a tokenizer.json, and what belongs to it if it lies beside it (tokenizer_config.h). UserError if a file
   // cannot be read, is not valid, or needs what is not supported.
   static Tokenizer load(const std::string& path);
   // Writes a tokenizer.json; it appears complete or not at all.
@@ -53,7 +53,8 @@ class Tokenizer {
   // The id that ends a document: <|end_of_text|>, <|endoftext|> or the configured end of sequence. UserError if the
   // tokenizer has none of them.
   int32_t end_of_text() const;
-  // The ids that end what a model says: the end of a document, and of a turn where that is configured.
+  // The ids that end what a model says: those that its configuration of generation names, or else the end of a document
+  // and the configured end of sequence.
   std::vector<int32_t> stops() const;
   // The Jinja template of the model's chats; empty if there is none.
   const std::string& chat_template() const { return config_.chat_template; }

@@ -41,6 +41,26 @@ std::string chat_template(const JsonPart& root) {
   return "";
 }
 
+// One id, or a list of them, as transformers takes it.
+std::vector<int32_t> ids_of(const JsonPart& part) {
+  std::vector<int32_t> ids;
+  if (!part.value().is_array()) return {part.id()};
+  for (size_t i = 0; i < part.size(); ++i) ids.push_back(part.element(i).id());
+  return ids;
+}
+
+// The configuration of generation stands alone where it is there, as for transformers.
+std::vector<int32_t> stops_in(const Path& folder) {
+  for (const char* name : {"generation_config.json", "config.json"}) {
+    const Path path = folder / name;
+    if (!is_there(path)) continue;
+    const JsonDocument document(read_file(path, kLargestTokenizerFile), path.string());
+    const std::optional<JsonPart> named = document.root().find("eos_token_id");
+    return named ? ids_of(*named) : std::vector<int32_t>();
+  }
+  return {};
+}
+
 void check_fits(const Bpe& bpe, const AddedToken& token, std::string_view where) {
   auto id = static_cast<size_t>(token.id);
   if (id < bpe.tokens.size() && bpe.tokens[id] != token.text) {
@@ -103,6 +123,7 @@ TokenizerConfig read_tokenizer_config(const Path& folder) {
   }
   if (Path path = folder / "chat_template.jinja"; is_there(path))
     config.chat_template = read_file(path, kLargestTokenizerFile);
+  config.stops = stops_in(folder);
   return config;
 }
 

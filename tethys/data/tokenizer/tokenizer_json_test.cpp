@@ -316,6 +316,28 @@ TEST_F(ConfigFolder, MayAddTokensAndNameTheEndOfSequence) {
   EXPECT_EQ(tokenizer.chat_template(), "a");
 }
 
+// As transformers finds them: https://huggingface.co/docs/transformers/main_classes/text_generation, GenerationConfig.
+TEST_F(ConfigFolder, NamesTheIdsThatEndWhatAModelSays) {
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {"260": {"content": "<|eot|>", "special": true}},
+    "eos_token": "<|eot|>"})");
+  EXPECT_THAT(load().stops(), ElementsAre(259, 260));
+  write("config.json", R"({"eos_token_id": 258})");
+  EXPECT_THAT(load().stops(), ElementsAre(258));
+  write("config.json", R"({"eos_token_id": [258, 260]})");
+  EXPECT_THAT(load().stops(), ElementsAre(258, 260));
+  write("generation_config.json", R"({"eos_token_id": 260})");
+  EXPECT_THAT(load().stops(), ElementsAre(260));
+  write("generation_config.json", R"({"eos_token_id": [260, 257, 4000]})");
+  EXPECT_THAT(load().stops(), ElementsAre(260, 257, 4000));
+  for (const char* none : {R"({"eos_token_id": null})", R"({"eos_token_id": []})", "{}"}) {
+    write("generation_config.json", none);
+    EXPECT_THAT(load().stops(), ElementsAre(259, 260)) << none;
+  }
+  EXPECT_EQ(load().end_of_text(), 259);  // what documents are ended by, whatever stops the model
+  write("generation_config.json", R"({"eos_token_id": "<|eot|>"})");
+  EXPECT_THAT(error_of_load(), testing::HasSubstr("generation_config.json: eos_token_id is \"<|eot|>\"; expected"));
+}
+
 TEST_F(ConfigFolder, ATemplateOfItsOwnFileWins) {
   write("tokenizer_config.json",
         R"({"chat_template": [{"name": "rag", "template": "r"}, {"name": "default", "template": "d"}]})");
