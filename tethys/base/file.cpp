@@ -373,6 +373,10 @@ FolderLock::FolderLock(const Path& folder) {
     user_error("{} is in use by process {}: wait for it to end, or choose another output folder", folder.string(),
                read_file(path));
   }
+  struct stat held = {}, there = {};
+  if (::fstat(file.get(), &held) != 0 || ::stat(path.c_str(), &there) != 0 || held.st_ino != there.st_ino) {
+    user_error("{} was left by another process just now: try again", folder.string());
+  }
   if (::ftruncate(file.get(), 0) != 0) fail("write", path);
   const std::string pid = std::to_string(::getpid());
   write_all(file.get(), std::as_bytes(std::span(pid)), path);

@@ -156,7 +156,7 @@ Checkpoint::Checkpoint(Path path) : path_(std::move(path)), manifest_(read_manif
   }
   for (const auto& [name, file] : manifest_.files) {
     const Path here = path_ / name;
-    if (!is_there(here)) user_error("{} is missing: the checkpoint is not whole; use another one", here.string());
+    if (!is_there(here)) user_error("{}: No such file; the checkpoint is not whole; use another one", here.string());
     const size_t size = mapped_.emplace(name, here).first->second.bytes().size();
     if (size != file.size) {
       user_error("{}: {} bytes, but the manifest says {}: the file is damaged; use another checkpoint", here.string(),

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 
+#include "base/error.h"
 #include "base/number.h"
 #include "config/recipe.h"
 #include "data/tokenizer/tokenizer.h"
@@ -119,10 +121,17 @@ int run(Invocation& invocation) {
         config, data_places(surroundings),
         [&](std::string_view stage, int64_t done, int64_t total) { screen.stage(stage, done, total); });
   }
-  fmt::print(surroundings.out, "{}{}", source_of(data), epochs_of(config, data));
+  fmt::print(surroundings.out, "{}", source_of(data));
+  std::exception_ptr too_short;  // for a row, which is no reason not to show it
+  try {
+    fmt::print(surroundings.out, "{}", epochs_of(config, data));
+  } catch (const UserError&) {
+    too_short = std::current_exception();
+  }
   std::optional<Tokenizer> tokenizer;
   if (!config.get_string("data.tokenizer").empty()) tokenizer.emplace(load_tokenizer(config));
   for (const TrainingSource& source : data.sources) show(surroundings.out, config, tokenizer, source);
+  if (too_short) std::rethrow_exception(too_short);
   return 0;
 }
 

@@ -39,6 +39,13 @@ class DataCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(DataCommand, ShowsATextThatIsTooShortForARow) {
+  const Ended ended = data({"--data.text", write("a.txt", "abc"), "--data.tokenizer", tokenizer(), "--show", "1"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.output, testing::AllOf(testing::HasSubstr("document 0, 4 tokens\nabc<|end_of_text|>\n"),
+                                           testing::HasSubstr("too short: 4 tokens in 1 document")));
+}
+
 // The component lies beside the program, and not beside a copy of it.
 class ParquetWithoutItsReader : public DataCommand {
  protected:

@@ -49,6 +49,13 @@ TEST(SamplesThatCannotBeMade, AreRefusedBeforeTheFirstStep) {
   EXPECT_EQ(too_long.status, 2);
   EXPECT_THAT(too_long.output, HasSubstr("metrics.sample_length = 131072 (--metrics.sample_length) are more than the "
                                          "model takes: model.context_length = "));
+  std::string longer;  // a word of the corpus is no more than two tokens
+  for (int i = 0; i < 20000; ++i) longer += " cat";
+  const Ended long_prompt = run_tethys(train + Flags{"--metrics.sample_prompt", longer});
+  EXPECT_EQ(long_prompt.status, 2);
+  EXPECT_THAT(long_prompt.output,
+              testing::ContainsRegex("metrics.sample_prompt \\(--metrics.sample_prompt\\) has [0-9,]+ tokens, "
+                                     "more than a row of training: training.seq_len = 32"));
   write_file(folder / "tokens.bin", std::string(1000, '\0'));
   const Ended without =
       run_tethys(train + Flags{"--data.text=", "--data.tokenizer=", "--data.tokens", (folder / "tokens.bin").string()});

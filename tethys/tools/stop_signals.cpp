@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "tools/standard_error.h"
+
 namespace tethys {
 namespace {
 
@@ -21,6 +23,14 @@ void set_action(void (*handler)(int), int flags) {
   }
 }
 
+// The signal comes again when the handler returns, and then ends the process. A handler cannot format.
+void say_and_end(int number) {
+  tell(number == SIGTERM  ? "tethys: stopped by signal 15 before the first step"
+       : number == SIGINT ? "tethys: stopped by signal 2 before the first step"
+                          : "tethys: stopped by signal 1 before the first step");
+  ::raise(number);
+}
+
 }  // namespace
 
 void catch_stop_signals() {
@@ -28,7 +38,7 @@ void catch_stop_signals() {
 }
 
 void release_stop_signals() {
-  set_action(SIG_DFL, 0);
+  set_action(say_and_end, static_cast<int>(SA_RESETHAND));
   if (came != 0) ::raise(came);
 }
 

@@ -10,7 +10,7 @@ namespace tethys {
 
 void catch_stop_signals();
 
-// From now on such a signal ends the process at once, as one that came before does now.
+// From now on such a signal ends the process at once, as one that came before does now, and says so on standard error.
 void release_stop_signals();
 
 // The number of the one that came; 0 if none did.

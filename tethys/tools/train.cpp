@@ -27,7 +27,7 @@ std::vector<Option> options() {
   return with_training_options({
       text_option("output", "", "folder of the run; empty: outputs/ and the recipe's name"),
       bool_option("resume", false, "go on from the newest checkpoint of the output folder"),
-      bool_option("dry_run", false, "check the mesh and compile the step; run and write nothing"),
+      bool_option("dry_run", false, "check data and mesh and compile the step; run and write nothing"),
       bool_option("plot", false, "print the loss curve at the end even where the output is no terminal"),
   });
 }

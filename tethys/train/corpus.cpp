@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "config/config.h"
 #include "data/index/token_index.h"
 #include "data/sources/named_sources.h"
+#include "data/sources/text.h"
 
 namespace tethys {
 namespace {
@@ -53,13 +55,37 @@ Corpus corpus_of(const Config& config, const NamedSource& source, const DataPlac
           .progress = progress};
 }
 
+std::vector<NamedSource> sources_of(const Config& config) {
+  return named_sources(config.get_strings("data.text"), config.get_strings("data.mix"),
+                       config.origin("data.mix").place);
+}
+
+constexpr const char* kGiveData =
+    "give --data.text GLOBS and --data.tokenizer FILE, or --data.tokens FILE (tokens as raw numbers)";
+
+bool names_no_data(const Config& config) {
+  return config.get_string("data.tokens").empty() && config.get_strings("data.text").empty();
+}
+
+// What the options of the data say of each other.
+void check_data(const Config& config) {
+  const bool tokens = !config.get_string("data.tokens").empty();
+  if (tokens && !config.get_strings("data.mix").empty()) {
+    user_error("{} mixes the sources of data.text, and {} is read in order; take one of them", config.cite("data.mix"),
+               config.cite("data.tokens"));
+  }
+  if (!tokens && config.get_string("data.tokenizer").empty()) {
+    user_error("{} needs a tokenizer: give --data.tokenizer FILE; `tethys tokenizer train` makes one",
+               config.cite("data.text"));
+  }
+}
+
 TrainingData opened(const Config& config, const Tokenizer& tokenizer, const DataPlaces& places,
                     const Progress& progress) {
   TrainingData data;
   data.files = 0;
   std::vector<TokenStream> held_out;
-  const std::vector<NamedSource> sources =
-      named_sources(config.get_strings("data.text"), config.get_strings("data.mix"), config.origin("data.mix").place);
+  const std::vector<NamedSource> sources = sources_of(config);
   for (const NamedSource& source : sources) {
     const TokenIndex index = open_index(tokenizer, corpus_of(config, source, places, progress));
     data.sources.push_back({source.name, source.share, index.training});
@@ -98,21 +124,28 @@ Tokenizer load_tokenizer(const Config& config) {
   return tokenizer;
 }
 
+std::string look_at_training_data(const Config& config) {
+  if (names_no_data(config)) return fmt::format("data: none is named; {}", kGiveData);
+  check_data(config);
+  if (!config.get_string("data.tokens").empty()) {
+    return fmt::format("data: {} tokens in {}", with_commas(open_tokens(config).training.size()),
+                       config.get_string("data.tokens"));
+  }
+  int64_t files = 0, bytes = 0;
+  for (const NamedSource& source : sources_of(config)) {
+    for (const std::string& file : find_text_files(source.files)) {
+      ++files;
+      bytes += static_cast<int64_t>(MappedFile(file).bytes().size());
+    }
+  }
+  return fmt::format("data: {} of {} bytes, not read; a tokenizer of {} tokens", counted(files, "file"),
+                     with_commas(bytes), with_commas(load_tokenizer(config).vocab_size()));
+}
+
 TrainingData open_training_data(const Config& config, const DataPlaces& places, const Progress& progress) {
-  if (!config.get_string("data.tokens").empty() && !config.get_strings("data.mix").empty()) {
-    user_error("{} mixes the sources of data.text, and {} is read in order; take one of them", config.cite("data.mix"),
-               config.cite("data.tokens"));
-  }
+  if (names_no_data(config)) user_error("there is nothing to train on: {}", kGiveData);
+  check_data(config);
   if (!config.get_string("data.tokens").empty()) return open_tokens(config);
-  if (config.get_strings("data.text").empty()) {
-    user_error(
-        "there is nothing to train on: give --data.text GLOBS and --data.tokenizer FILE, or --data.tokens FILE "
-        "(tokens as raw numbers)");
-  }
-  if (config.get_string("data.tokenizer").empty()) {
-    user_error("{} needs a tokenizer: give --data.tokenizer FILE; `tethys tokenizer train` makes one",
-               config.cite("data.text"));
-  }
   const Tokenizer tokenizer = load_tokenizer(config);
   return opened(config, tokenizer, places, progress);
 }

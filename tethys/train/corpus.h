@@ -48,6 +48,11 @@ int64_t training_documents(const TrainingData& data);
 // That of data.tokenizer. UserError if it has more tokens than the model.
 Tokenizer load_tokenizer(const Config& config);
 
+// What is known of the data without reading it all, in a line: files that match, tokens of a raw file, the tokenizer's
+// size. UserError if the options do not go together, a file or the tokenizer cannot be read, or it has more tokens than
+// the model. A line that says so where no data is named.
+std::string look_at_training_data(const Config& config);
+
 // Opens data.tokens, or else the index of data.text, one for each source of data.mix, which is built in the
 // folder of indexes unless data.cache_dir names another. UserError if neither is set, or the tokenizer or the text
 // cannot be read.

@@ -54,6 +54,34 @@ TEST_F(MixedCorpus, TheFingerprintCoversSourcesWeightsAndOrderAndNotNames) {
   EXPECT_NE(open(both(), "few=1,many=3").fingerprint, one);
 }
 
+TEST_F(MixedCorpus, IsLookedAtWithoutAnIndex) {
+  const auto look = [&](const std::vector<std::string>& flags) -> std::string {
+    Config config;
+    apply_flags(config, flags);
+    try {
+      return look_at_training_data(config);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+  };
+  const std::string tokenizer = (folder_ / "tokenizer.json").string();
+  const std::vector<std::string> text = {"--data.tokenizer", tokenizer, "--data.text", files("*.txt")};
+  // "a few words" and three of "many more words 0".
+  EXPECT_EQ(look(text), "data: 4 files of 62 bytes, not read; a tokenizer of 260 tokens");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "cache"));
+  EXPECT_THAT(look({}), testing::StartsWith("data: none is named; give --data.text"));
+  EXPECT_THAT(look({"--data.text", files("no*.txt")}), testing::HasSubstr("needs a tokenizer"));
+  EXPECT_THAT(look({"--data.tokenizer", tokenizer, "--data.text", files("no*.txt")}),
+              testing::HasSubstr("no file matches"));
+  EXPECT_THAT(look({"--data.tokenizer", files("none"), "--data.text", files("*.txt")}),
+              testing::HasSubstr("none: No such file"));
+  EXPECT_THAT(look({"--model.vocab_size", "259", "--data.tokenizer", tokenizer, "--data.text", files("*.txt")}),
+              testing::HasSubstr("the tokenizer has 260 tokens and the model 259"));
+  write_file(folder_ / "tokens.bin", std::string(20, '\0'));
+  EXPECT_EQ(look({"--data.tokens", files("tokens.bin"), "--data.token_type", "uint16"}),
+            "data: 10 tokens in " + files("tokens.bin"));
+}
+
 TEST_F(MixedCorpus, ASourceAloneIsWhatItIsWithoutAMix) {
   const TrainingData plain = open(files("many*.txt"), ""), alone = open("it:" + files("many*.txt"), "it=0.1");
   EXPECT_EQ(alone.fingerprint, plain.fingerprint);

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "pjrt/executable.h"
 #include "runtime/program_cache.h"
+#include "train/flops.h"
 
 namespace tethys {
 namespace {
@@ -48,8 +49,17 @@ double measure(const pjrt::Client& client) {
   return 2.0 * kSize * kSize * kSize / best;
 }
 
-// 0 if nothing was measured yet.
-double stored_peak(const Path& file) {
+void keep_peak(const Path& file, double peak) {
+  try {
+    make_directories(file.parent_path());
+    write_file(file, fmt::format("{:.6g}\n", peak));
+  } catch (const Error&) {  // a figure of this run alone
+  }
+}
+
+}  // namespace
+
+double kept_peak(const Path& file) {
   try {
     const std::string text = read_file(file);
     const double peak = parse_number<double>(std::string_view(text).substr(0, text.find('\n'))).value_or(0);
@@ -59,19 +69,23 @@ double stored_peak(const Path& file) {
   }
 }
 
-}  // namespace
-
-double measured_peak(const pjrt::Client& client, const Path& cache_folder) {
-  const std::string machine =
+Peak peak_of(const Machine& machine, const Path& cache_folder, bool shared) {
+  const pjrt::Client& client = *machine.client;
+  const std::string& kind = client.addressable_devices().at(0).kind;
+  if (const auto known = peak_flops(kind)) return {*known, kind + ", bf16"};
+  const std::string here =
       fmt::format("{} {} {} threads", client.plugin()->version(), cpu_identity(), std::thread::hardware_concurrency());
-  const Path file = cache_folder / fmt::format("peak-{}.txt", hash_hex(machine));
-  const double peak = std::max(measure(client), stored_peak(file));
-  try {
-    make_directories(cache_folder);
-    write_file(file, fmt::format("{:.6g}\n", peak));
-  } catch (const Error&) {  // a figure of this run alone
-  }
+  Peak peak{0, "a large float32 matmul, measured here", cache_folder / fmt::format("peak-{}.txt", hash_hex(here)),
+            shared ? static_cast<double>(machine.devices) : 1};
+  peak.flops = kept_peak(peak.kept) / peak.devices;
+  raise(peak, measure(client) / peak.devices);
   return peak;
+}
+
+void raise(Peak& peak, double reached) {
+  if (!peak.is_measured() || !(reached > peak.flops)) return;
+  peak.flops = reached;
+  keep_peak(peak.kept, reached * peak.devices);
 }
 
 }  // namespace tethys

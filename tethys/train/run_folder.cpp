@@ -28,6 +28,16 @@ void remove_leftovers(const Path& folder) {
   }
 }
 
+// The folder, its log and lock, and the folders that it is in, as far as they are not there.
+std::vector<Path> missing_in(const Path& folder) {
+  std::vector<Path> missing;
+  for (const char* name : {"log.txt", ".lock"}) {
+    if (!is_there(folder / name)) missing.push_back(folder / name);
+  }
+  for (Path path = whole_path(folder); !is_there(path); path = path.parent_path()) missing.push_back(path);
+  return missing;
+}
+
 }  // namespace
 
 bool RunFolder::holds_run(const Path& path) {
@@ -48,8 +58,14 @@ const Path& RunFolder::made(const Path& path, bool resume) {
   return path;
 }
 
-RunFolder::RunFolder(Path path, bool resume) : path_(std::move(path)), lock_(made(path_, resume)) {
+RunFolder::RunFolder(Path path, bool resume)
+    : path_(std::move(path)), made_(missing_in(path_)), lock_(made(path_, resume)) {
   remove_leftovers(path_);
+}
+
+RunFolder::~RunFolder() {
+  std::error_code holds_more;
+  for (const Path& path : made_) std::filesystem::remove(path, holds_more);
 }
 
 void load_run_config(Config& config, const Path& file) {

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "checkpoint/store.h"
@@ -22,6 +23,12 @@ class RunFolder {
   // Makes the folder, and removes what a killed process left half-written. UserError if it holds a run and `resume` is
   // not given, or another process holds it.
   RunFolder(Path path, bool resume);
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  // A run that did not begin leaves nothing behind: the folder, its log and its lock go if they were not there before.
+  ~RunFolder();
+  // The run begins.
+  void keep() { made_.clear(); }
 
   const Path& path() const { return path_; }
   Path config() const { return path_ / "config.toml"; }
@@ -36,6 +43,7 @@ class RunFolder {
   static const Path& made(const Path& path, bool resume);
 
   Path path_;
+  std::vector<Path> made_;  // what was not there before, each after what is in it
   FolderLock lock_;
 };
 

@@ -21,8 +21,26 @@ std::string message_of(const Path& path, bool resume) {
 TEST(RunFolder, IsMadeAndTakenAsLongAsItHoldsNoRun) {
   TemporaryFolder temporary;
   EXPECT_EQ(message_of(temporary / "a/b", false), "no error");
-  EXPECT_TRUE(std::filesystem::is_directory(temporary / "a/b"));
   EXPECT_EQ(message_of(temporary / "a/b", false), "no error");
+}
+
+TEST(RunFolder, OfARunThatDoesNotBeginIsGoneWithTheFoldersThatWereMadeForIt) {
+  TemporaryFolder temporary;
+  make_directories(temporary / "there");
+  write_file(temporary / "there/notes", "mine");
+  const auto leave = [&](const char* name, bool begins) {
+    RunFolder folder(temporary / name, false);
+    write_file(folder.log(), "a line\n");
+    if (begins) folder.keep();
+  };
+  leave("a/b/c", false);
+  leave("there", false);
+  leave("there/run", false);
+  EXPECT_THAT(names_in(temporary.path()), testing::ElementsAre("there"));
+  EXPECT_THAT(names_in(temporary / "there"), testing::ElementsAre("notes"));
+  leave("a/b/c", true);
+  leave("a/b/c", false);
+  EXPECT_THAT(names_in(temporary / "a/b/c"), testing::ElementsAre(".lock", "log.txt"));
 }
 
 TEST(RunFolder, ThatHoldsARunIsRefusedWithoutResume) {

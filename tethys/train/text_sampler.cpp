@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "config/config.h"
 #include "train/corpus.h"
 
@@ -43,6 +44,11 @@ void TextSampler::check(const Config& config) {
   }
   const Tokenizer tokenizer = load_tokenizer(config);
   const auto prompt = static_cast<int64_t>(ids_of(tokenizer, config.get_string("metrics.sample_prompt")).size());
+  // All of it is read at once, which grows with its square; training has rows of no more.
+  if (prompt > config.get_int("training.seq_len")) {
+    user_error("metrics.sample_prompt ({}) has {}, more than a row of training: {}; give a shorter one",
+               config.origin("metrics.sample_prompt").place, counted(prompt, "token"), config.cite("training.seq_len"));
+  }
   require_context(config, prompt, "metrics.sample_length");
 }
 

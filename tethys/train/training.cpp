@@ -20,7 +20,6 @@
 #include "train/fit.h"
 #include "train/meter.h"
 #include "train/metrics_writer.h"
-#include "train/peak.h"
 #include "train/prepared.h"
 #include "train/replay.h"
 #include "train/resume.h"
@@ -35,13 +34,6 @@ namespace {
 
 constexpr std::chrono::minutes kStepDeadline(30);
 constexpr std::chrono::seconds kReplayLines(10);
-Peak peak_of(const Machine& machine, const MachineOptions& options, bool cpu) {
-  const std::string& kind = machine.client->addressable_devices().at(0).kind;
-  if (const auto known = peak_flops(kind)) return {*known, kind + ", bf16"};
-  // Virtual devices share the machine.
-  const double share = cpu ? static_cast<double>(machine.devices) : 1;
-  return {measured_peak(*machine.client, options.cache_folder) / share, "a large float32 matmul, measured here"};
-}
 
 class Trainer {
  public:
@@ -120,6 +112,7 @@ class Trainer {
   void open_data();
   void prepare();
   void begin();
+  void write_begin();
   void train();
   void handle(int64_t step, Loader& loader);
   void settle();
@@ -150,9 +143,6 @@ class Trainer {
   std::optional<StepRunner> runner_;
   TrainingState state_;
   std::optional<Pending> pending_;
-  Clock::time_point clock_;  // when the step before the pending one was done
-  // The time between steps, for validation and saving, and what of it was the device's.
-  double aside_seconds_ = 0, aside_device_ = 0;
   TrainingResult result_;
   std::optional<StateSaver> saver_;  // goes first: it uses the others
 };
@@ -191,8 +181,10 @@ void Trainer::prepare() {
   if (config_.get_int("metrics.sample_freq") > 0) {
     sampler_ = std::make_unique<TextSampler>(config_, prepared_.machine, options_.machine);
   }
-  const bool cpu = config_.get_string("device.platform") == "cpu";
-  meter_.emplace(setup(), flops_model_of(config_, *setup().model), peak_of(prepared_.machine, options_.machine, cpu));
+  const bool shared = config_.get_string("device.platform") == "cpu";  // virtual devices share the machine
+  meter_.emplace(setup(), flops_model_of(config_, *setup().model),
+                 peak_of(prepared_.machine, options_.machine.cache_folder, shared),
+                 [this] { return executor().time().device(); });
 }
 
 // What a checkpoint's place in the data depends on.
@@ -209,9 +201,16 @@ void Trainer::begin() {
   state_ = std::move(first.state);
   result_.step = first.step;
   saver_.emplace(run, first.step);
+}
+
+// What was there stays as it is until all that can be refused is known.
+void Trainer::write_begin() {
+  folder_.keep();
   cut_back_metrics(folder_.metrics(), result_.step);
-  // What no step was done by is not what the run was.
-  if (result_.step < steps_) write_file(folder_.config(), config_toml(config_));
+  write_file(folder_.config(), config_toml(config_));
+  metrics_.emplace(folder_.metrics(),
+                   MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
+                                          .first_step = result_.step + 1});
 }
 
 void Trainer::train() {
@@ -224,26 +223,22 @@ void Trainer::train() {
     return line(fmt::format(
         "all {0} steps are done: nothing is left to do; --training.steps with a number above {0} goes on", steps_));
   }
-  metrics_.emplace(folder_.metrics(),
-                   MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
-                                          .first_step = result_.step + 1});
   runner_->wait();
   if (const pjrt::MemoryStats* memory = runner_->memory()) {
     check_step_fits(*memory, setup(), memory_of_devices(config_), config_);
   }
   may_end(false);
+  write_begin();
   for (const std::string& note : runner_->notes()) log("not sharded: " + note);
   for (const std::string& warning : setup().warnings) log("warning: " + warning);
   const ProgramCache::Counters programs = executor().counters();
   line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
                    programs.disk_hits));
   Loader loader([&maker](int64_t step) { return maker.make(step); }, result_.step);
-  const Clock::time_point begin = clock_ = Clock::now();
-  const double device_before = executor().time().device();
+  meter_->go_on();
   for (int64_t step = result_.step; step < steps_ && !asked_to_stop(); ++step) handle(step, loader);
   settle();
-  meter_->set_device_seconds(seconds_since(begin) - aside_seconds_,
-                             executor().time().device() - device_before - aside_device_);
+  meter_->end();
   if (result_.stopped_by != 0 && config_.get_bool("checkpoint.enable")) save(result_.step);
   wait_for_save();
   if (result_.stopped_by != 0)
@@ -277,9 +272,7 @@ void Trainer::settle() {
     const Watchdog::Step guard = watchdog_.step(pending.step + 1, "training step", runner_->waits());
     return std::pair(to_host(pending.outcome.loss).to_doubles()[0], to_host(pending.outcome.norm).to_doubles()[0]);
   }();
-  const Clock::time_point done = pending.done.value_or(Clock::now());
-  meter_->add(seconds_between(clock_, done), pending.data_seconds);
-  clock_ = done;
+  meter_->add(pending.done.value_or(Clock::now()), pending.data_seconds);
   if (!std::isfinite(loss) || !std::isfinite(norm)) not_finite(pending, loss, norm);
   result_.step = pending.step + 1;
   report(result_.step, loss, norm);
@@ -344,8 +337,7 @@ void Trainer::after_step(int64_t done) {
   const bool saves = config_.get_bool("checkpoint.enable") && (last || is_due(done, "checkpoint.interval"));
   if (!validates && !samples && !saves) return;
   settle();
-  const Clock::time_point begin = Clock::now();
-  const double device_before = executor().time().device();
+  meter_->pause();
   if (validates) {
     const Watchdog::Step guard = watchdog_.step(done, "validation");
     const ValidationMetrics metrics = validator_->run(state_.parameters, done);
@@ -359,9 +351,7 @@ void Trainer::after_step(int64_t done) {
     line(console_line(metrics));
   }
   if (saves) save(done);
-  clock_ = Clock::now();
-  aside_seconds_ += seconds_since(begin);
-  aside_device_ += executor().time().device() - device_before;
+  meter_->go_on();
 }
 
 void Trainer::save(int64_t done) {
