@@ -15,7 +15,11 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
+
+#include "base/shown.h"
 
 namespace tethys {
 
@@ -39,9 +43,16 @@ class InternalError : public Error {
   using Error::Error;
 };
 
+// An argument of a message: a text is shown (base/shown.h), whoever wrote it.
+inline std::string argument_shown(std::string_view text) { return shown(text); }
+template <typename Value>
+requires(!std::is_convertible_v<const Value&, std::string_view>) const Value& argument_shown(const Value& value) {
+  return value;
+}
+
 template <typename... Args>
 [[noreturn]] void user_error(fmt::format_string<Args...> format, Args&&... args) {
-  throw UserError(fmt::format(format, std::forward<Args>(args)...));
+  throw UserError(fmt::vformat(format, fmt::make_format_args(argument_shown(args)...)));
 }
 
 template <typename... Args>

@@ -81,7 +81,7 @@ Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_p
 }  // namespace
 
 void throw_file_error(const std::string& what, int reason) {
-  const std::string text = fmt::format("{}: {}", what, std::generic_category().message(reason));
+  const std::string text = fmt::format("{}: {}", shown(what), std::generic_category().message(reason));
   if (is_of_disk(reason)) throw DiskError(text);
   throw UserError(text);
 }

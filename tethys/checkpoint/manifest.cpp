@@ -100,7 +100,7 @@ ManifestTensor parse_tensor(const std::string& name, const json& value, const Ma
 }
 
 std::string difference(const std::string& name, const TensorType* expected, const TensorType* found) {
-  return fmt::format("\n  {}: expected {}, the checkpoint has {}", name,
+  return fmt::format("\n  {}: expected {}, the checkpoint has {}", shown(name),
                      expected ? to_string(*expected) : "no such tensor", found ? to_string(*found) : "no such tensor");
 }
 
@@ -185,10 +185,10 @@ Manifest merge(const std::vector<Manifest>& parts) {
 
 void require_tensors(const Manifest& manifest, const std::map<std::string, TensorType>& expected,
                      const std::string& where) {
-  std::string shown;
+  std::string differences;
   size_t count = 0;
   auto add = [&](const std::string& name, const TensorType* want, const TensorType* found) {
-    if (count++ < kShownDifferences) shown += difference(name, want, found);
+    if (count++ < kShownDifferences) differences += difference(name, want, found);
   };
   for (const auto& [name, type] : expected) {
     const auto found = manifest.tensors.find(name);
@@ -203,11 +203,10 @@ void require_tensors(const Manifest& manifest, const std::map<std::string, Tenso
   }
   if (count == 0) return;
   const std::string more = count > kShownDifferences ? fmt::format("\n  and {} more", count - kShownDifferences) : "";
-  user_error(
-      "{}: the checkpoint is of another model or dtype: {} of its tensors differ:{}{}\nUse the recipe that it was "
-      "saved "
-      "with, or another checkpoint.",
-      where, count, shown, more);
+  throw UserError(
+      fmt::format("{}: the checkpoint is of another model or dtype: {} of its tensors differ:{}{}\nUse the recipe that "
+                  "it was saved with, or another checkpoint.",
+                  shown(where), count, differences, more));
 }
 
 }  // namespace tethys

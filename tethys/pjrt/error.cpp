@@ -1,5 +1,6 @@
 #include "pjrt/error.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tethys::pjrt {
@@ -26,8 +27,19 @@ std::string name_of(ErrorCode code) {
   return fmt::format("code {}", static_cast<int>(code));
 }
 
+namespace {
+
+// On one line, without the places in the plugin's source.
+std::string in_one_line(std::string_view text) {
+  std::string line(text.substr(0, text.find("\n=== Source Location Trace")));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return shown(line.substr(0, line.find_last_not_of(' ') + 1));
+}
+
+}  // namespace
+
 PjrtError::PjrtError(ErrorCode code, std::string text, std::string_view function, std::string_view plugin)
-    : Error(fmt::format("{}: {}: {} (plugin {})", function, name_of(code), text, plugin)),
+    : Error(fmt::format("{}: {}: {} (plugin {})", function, name_of(code), in_one_line(text), plugin)),
       code_(code),
       text_(std::move(text)),
       function_(function),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -223,6 +224,41 @@ TEST(BadInput, WhatIsNoRunOrRecipeIsSaidToBeWhatItIs) {
     const Ended ended = run_tethys(arguments);
     EXPECT_EQ(ended.status, 2);
     EXPECT_THAT(ended.output, HasSubstr(message));
+  }
+}
+
+TEST(BadInput, IsShownOnOneLineThatCanBeRead) {
+  TemporaryFolder folder;
+  const auto file = [&](const std::string& name, const std::string& text) {
+    write_file(folder / name, text);
+    return (folder / name).string();
+  };
+  const std::string nines(100'000, '9'), steering = "a\nb\x1b[31m";
+  write_file(folder / "metrics.jsonl", std::string("\x01\x1b[31m\xff") + std::string(3'000'000, '9') + "\n");
+  const std::vector<std::vector<std::string>> cases = {
+      {"config", "llama3_8b", "--training.steps", nines},
+      {"config", "llama3_8b", "--optimizer.lr", "1e" + nines},
+      {"config", "llama3_8b", "--" + nines, "1"},
+      {"config", "llama3_8b", nines},
+      {"config", steering},
+      {"config", "llama3_8b", "--training." + steering},
+      {"config", "llama3_8b", "--no-" + steering},
+      {"config", "no/such\n" + nines},
+      {"config", file("number.toml", "[training]\nsteps = " + nines)},
+      {"config", file("key.toml", "[training]\n\"" + nines + "\\n\" = 1\n")},
+      {"config", file("text.toml", "[training]\nsteps = \"\"\"" + nines + "\n\"\"\"\n")},
+      {nines},
+      {steering},
+      {"report", folder.path().string(), "--output", (folder / "page.html").string()},
+      {"tokenizer", "encode", "x", "--tokenizer", "no/such\n" + steering},
+      {"tokenizer", "train", "no/such" + steering},
+  };
+  for (const std::vector<std::string>& arguments : cases) {
+    const Ended ended = run_tethys(arguments);
+    EXPECT_EQ(ended.status, 2) << shown(ended.output);
+    EXPECT_LT(ended.output.size(), 4000U) << shown(ended.output);
+    EXPECT_EQ(std::count(ended.output.begin(), ended.output.end(), '\n'), 1) << shown(ended.output);
+    EXPECT_EQ(shown(ended.output.substr(0, 500)), ended.output.substr(0, 500)) << shown(ended.output);
   }
 }
 

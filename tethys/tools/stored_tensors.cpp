@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/number.h"
+#include "base/shown.h"
 #include "checkpoint/store.h"
 #include "train/run_folder.h"
 
@@ -33,13 +34,13 @@ std::vector<Path> safetensors_in(const Path& folder) {
 void print_rows(std::ostream& out, const std::vector<Row>& rows) {
   size_t name_width = 4, shape_width = 5;
   for (const Row& row : rows) {
-    name_width = std::max(name_width, shown_name(row.name).size());
+    name_width = std::max(name_width, shown(row.name).size());
     shape_width = std::max(shape_width, to_string(row.type.dims).size());
   }
   int64_t elements = 0, bytes = 0;
   for (const Row& row : rows) {
-    fmt::print(out, "  {:<{}}  {:<4}  {:<{}}  {:>16} bytes\n", shown_name(row.name), name_width,
-               name_of(row.type.dtype), to_string(row.type.dims), shape_width, with_commas(row.type.bytes()));
+    fmt::print(out, "  {:<{}}  {:<4}  {:<{}}  {:>16} bytes\n", shown(row.name), name_width, name_of(row.type.dtype),
+               to_string(row.type.dims), shape_width, with_commas(row.type.bytes()));
     elements += row.type.elements();
     bytes += row.type.bytes();
   }
@@ -50,7 +51,7 @@ void print_rows(std::ostream& out, const std::vector<Row>& rows) {
 void print_file(std::ostream& out, const Path& path) {
   const SafetensorsFile file(path);
   fmt::print(out, "{}\n", path.string());
-  for (const auto& [key, value] : file.metadata()) fmt::print(out, "  {} = {}\n", shown_name(key), shown_name(value));
+  for (const auto& [key, value] : file.metadata()) fmt::print(out, "  {} = {}\n", shown(key), shown(value));
   std::vector<Row> rows;
   for (const SafetensorsEntry& entry : file.entries()) rows.push_back({entry.name, entry.type});
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.name < b.name; });
@@ -83,15 +84,6 @@ void print_stored(std::ostream& out, const Path& path) {
   if (path.extension() == kSuffix) return print_file(out, path);
   if (!is_plain_folder(path)) return print_checkpoint(out, open_checkpoint_of(path));
   for (const Path& file : safetensors_in(path)) print_file(out, file);
-}
-
-std::string shown_name(const std::string& name) {
-  std::string shown;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    shown += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return shown;
 }
 
 }  // namespace tethys

@@ -14,7 +14,4 @@ bool is_stored(const Path& path);
 // Name, dtype, shape and size of each, and the sums. UserError if a file or manifest cannot be believed.
 void print_stored(std::ostream& out, const Path& path);
 
-// A name as a terminal may show it: names come from files, and may hold anything.
-std::string shown_name(const std::string& name);
-
 }  // namespace tethys

@@ -24,7 +24,7 @@ void for_each_line(std::string_view text, Use&& use) {
 Json parse_line(std::string_view line, const Path& path, int64_t number) {
   Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer()) {
-    user_error("{}:{}: expected a JSON object with a step, got '{}'", path.string(), number, line.substr(0, 80));
+    user_error("{}:{}: expected a JSON object with a step, got '{}'", path.string(), number, line);
   }
   return json;
 }

@@ -12,6 +12,9 @@
 namespace tethys {
 namespace {
 
+// Of the rows; of a smaller one no run has a row.
+constexpr double kLeastShare = 1e-12;
+
 std::string names_of(const std::vector<NamedSource>& sources) {
   std::vector<std::string> names;
   for (const NamedSource& source : sources) names.push_back(source.name);
@@ -42,7 +45,13 @@ std::vector<NamedSource> weights_of(const std::vector<std::string>& mix, std::st
     total += *weight;
   }
   if (!std::isfinite(total)) user_error("{}: the weights are too large to add up; only their ratios count", where);
-  for (NamedSource& source : sources) source.share /= total;
+  for (NamedSource& source : sources) {
+    source.share /= total;
+    if (source.share < kLeastShare) {
+      user_error("{}: the weight of {} is {} of all weights together; expected at least {} of them", where, source.name,
+                 source.share, kLeastShare);
+    }
+  }
   return sources;
 }
 

@@ -17,7 +17,8 @@ struct NamedSource {
   bool operator==(const NamedSource&) const = default;
 };
 
-// In the order of the mix. UserError, opening with `where`, for a weight that is not a number above 0, a name that
+// In the order of the mix. UserError, opening with `where`, for a weight that is not a number above 0 or
+// less than a 1e-12 of all, a name that
 // comes twice, and a name that only one of the two lists has.
 std::vector<NamedSource> named_sources(const std::vector<std::string>& text, const std::vector<std::string>& mix,
                                        std::string_view where);

@@ -36,6 +36,9 @@ TEST(NamedSources, RefusesWeightsThatAreNone) {
               fmt::format("--data.mix: the weight of b is \"{}\"; expected a number above 0", weight));
   }
   EXPECT_THAT(error_of({"a:f", "b:g"}, {"a=1e308", "b=1e308"}), HasSubstr("too large to add up"));
+  EXPECT_EQ(error_of({"a:f", "b:g"}, {"a=1e-300", "b=1e300"}),
+            "--data.mix: the weight of a is 0 of all weights together; expected at least 1e-12 of them");
+  EXPECT_EQ(named_sources({"a:f", "b:g"}, {"a=1e-12", "b=0.9"}, "").size(), 2U);
   EXPECT_THAT(error_of({"a:f"}, {"a"}), HasSubstr("\"a\" is no weight of a source; expected NAME=WEIGHT"));
   EXPECT_THAT(error_of({"a:f"}, {"=1"}), HasSubstr("\"=1\" is no weight of a source"));
 }

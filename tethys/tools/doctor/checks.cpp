@@ -135,7 +135,7 @@ Finding check_plugin(const Path& plugin, const std::string& xla_flags, const std
   const std::string name = target.empty() ? plugin.string() : fmt::format("{} -> {}", plugin.string(), target.string());
   if (probed.result) return {State::Ok, "plugin", fmt::format("{}: {}", name, *probed.result), ""};
   return {State::Fault, "plugin", fmt::format("{}: {}", name, probed.trouble),
-          xla_flags.empty() ? fix : fmt::format("unset XLA_FLAGS, which is '{}', and try again", xla_flags)};
+          xla_flags.empty() ? fix : fmt::format("unset XLA_FLAGS, which is '{}', and try again", shown(xla_flags))};
 }
 
 std::vector<Finding> check_plugins(const Path& executable, const std::string& xla_flags) {
