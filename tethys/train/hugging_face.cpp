@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "base/atomic_folder.h"
 #include "base/error.h"
@@ -38,16 +39,24 @@ struct Named {
   Dims dims;
 };
 
-// In the order of the model.
+// In the order of the model, without what is not trained, which is not in a Hugging Face folder.
 std::vector<Named> parameters_of(const Config& config) {
   const Architecture& architecture = architecture_of(config);
   std::vector<Named> all;
   architecture.configure(config)->build()->for_each_parameter([&](Parameter& parameter) {
-    if (!parameter.trained()) return;  // it is not in a Hugging Face folder
+    if (!parameter.trained()) return;
     const std::string& name = parameter.name();
     all.push_back({name, hugging_face_name(architecture.hugging_face(), name), parameter.dims()});
   });
   return all;
+}
+
+std::set<std::string> untrained_of(const Config& config) {
+  std::set<std::string> names;
+  architecture_of(config).configure(config)->build()->for_each_parameter([&](Parameter& p) {
+    if (!p.trained()) names.insert(p.name());
+  });
+  return names;
 }
 
 bool matches(const std::vector<std::string>& globs, const std::string& name) {
@@ -164,7 +173,10 @@ void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Pat
   std::map<std::string, Dims> expected;
   for (const Named& p : parameters) expected[p.ours] = p.dims;
   Manifest weights = checkpoint.manifest();
-  std::erase_if(weights.tensors, [](const auto& tensor) { return tensor.first.starts_with("optimizer."); });
+  const std::set<std::string> untrained = untrained_of(config);
+  std::erase_if(weights.tensors, [&](const auto& tensor) {
+    return tensor.first.starts_with("optimizer.") || untrained.contains(tensor.first);
+  });
   require_shapes(weights, expected, checkpoint.path());
   std::optional<Tokenizer> tokenizer;
   if (!config.get_string("data.tokenizer").empty()) tokenizer.emplace(load_tokenizer(config));

@@ -75,11 +75,10 @@ namespace {
 
 constexpr std::string_view kOptimizer = "optimizer.";
 
-using Excluded = std::function<bool(const std::string& name)>;
-
 // A checkpoint of another model is refused as a whole, also where the model is a part of it. The optimizer's tensors
 // are not looked at: a checkpoint of weights alone has none. Nor are those that are not loaded.
-void require_model(const Checkpoint& checkpoint, const TrainingSetup& setup, bool convert, const Excluded& excluded) {
+void require_model(const Checkpoint& checkpoint, const TrainingSetup& setup, const LoadOptions& options) {
+  const auto& [convert, excluded, kept] = options;
   std::map<std::string, TensorType> expected;
   append_types(expected, "", setup.store, setup.precision.storage);
   Manifest parameters = checkpoint.manifest();
@@ -88,6 +87,11 @@ void require_model(const Checkpoint& checkpoint, const TrainingSetup& setup, boo
   };
   std::erase_if(parameters.tensors, is_left_out);
   std::erase_if(expected, is_left_out);
+  for (const StoredParameter& stored : setup.store) {
+    for (const Parameter* member : stored.members) {
+      if (is_left_open(checkpoint, stored, member->name(), options)) expected.erase(member->name());
+    }
+  }
   for (auto& [name, type] : expected) {
     const auto found = parameters.tensors.find(name);
     if (convert && found != parameters.tensors.end() && is_convertible(found->second.type.dtype)) {
@@ -99,7 +103,7 @@ void require_model(const Checkpoint& checkpoint, const TrainingSetup& setup, boo
 
 std::vector<Array> load_as_parameters(Checkpoint& checkpoint, Executor& executor, const TrainingSetup& setup,
                                       const LoadOptions& options) {
-  require_model(checkpoint, setup, options.convert, options.excluded);
+  require_model(checkpoint, setup, options);
   return load_arrays(checkpoint, "", setup.store, setup.precision.storage, executor.devices(), ArrayKind::Parameter,
                      options);
 }

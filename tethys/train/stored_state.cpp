@@ -195,6 +195,12 @@ HostTensor shard_at(const Array& array, const Dims& offset) {
 
 }  // namespace
 
+// Weights of another system, which may be converted, know nothing of what is not trained: it begins with zeros.
+bool is_left_open(const Checkpoint& checkpoint, const StoredParameter& stored, const std::string& name,
+                  const LoadOptions& options) {
+  return options.convert && !stored.trained() && !checkpoint.manifest().tensors.contains(name);
+}
+
 std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix,
                                const std::vector<StoredParameter>& store, DType dtype,
                                const std::shared_ptr<const DeviceMesh>& devices, ArrayKind kind,
@@ -206,13 +212,14 @@ std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix
     std::vector<bool> loaded(members, true);
     for (size_t member = 0; member < members; ++member) {
       const std::string name = prefix + stored.members[member]->name();
-      loaded[member] = !(options.excluded && options.excluded(name));
+      loaded[member] =
+          !(options.excluded && options.excluded(name)) && !is_left_open(checkpoint, stored, name, options);
       if (loaded[member]) check_tensor(checkpoint, name, member_type(stored, member, dtype), options.convert);
     }
     const bool all = std::find(loaded.begin(), loaded.end(), false) == loaded.end();
     const auto part = [&](const Shard& shard) {
-      HostTensor local = all ? HostTensor(TensorType{stored_dtype(stored, dtype), shard.extent})
-                             : shard_at(options.kept.at(i), shard.offset);
+      HostTensor local = all || options.kept.empty() ? HostTensor(TensorType{stored_dtype(stored, dtype), shard.extent})
+                                                     : shard_at(options.kept.at(i), shard.offset);
       Window window{shard.offset, shard.extent};
       if (stored.stacked) {
         window.offset.erase(window.offset.begin());

@@ -40,6 +40,10 @@ struct LoadOptions {
   std::vector<Array> kept = {};
 };
 
+// Whether the parameter's value is not in the checkpoint and need not be.
+bool is_left_open(const Checkpoint& checkpoint, const StoredParameter& stored, const std::string& name,
+                  const LoadOptions& options);
+
 // The arrays of the store, read from a checkpoint; padding is zero. UserError if a tensor is not there, or its shape or
 // dtype is another.
 std::vector<Array> load_arrays(Checkpoint& checkpoint, const std::string& prefix,
