@@ -61,7 +61,7 @@ class Block : public Module {
   }
 
  private:
-  std::unique_ptr<MoE> moe_;
+  std::unique_ptr<FeedForward> moe_;
 };
 
 class Model : public LanguageModel {

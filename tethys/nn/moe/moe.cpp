@@ -29,7 +29,9 @@ void MoEConfig::visit(NodeVisitor& visitor) {
   visitor.child("experts", experts);
 }
 
-std::unique_ptr<MoE> MoEConfig::build(std::string name) const { return std::make_unique<MoE>(*this, std::move(name)); }
+std::unique_ptr<FeedForward> MoEConfig::build(std::string name) const {
+  return std::make_unique<MoE>(*this, std::move(name));
+}
 
 Router::Router(const RouterConfig& config, std::string name)
     : Module(name),
@@ -68,7 +70,7 @@ Tensor Experts::forward(const Tensor& x_BSD, const Routing& routing) {
 }
 
 MoE::MoE(const MoEConfig& config, std::string name)
-    : Module(name),
+    : FeedForward(name),
       router_(*config.router, name + ".router"),
       experts_(*config.experts, name + ".experts"),
       expert_bias_(name + ".expert_bias", {config.router->experts}, InitialValue{}, Training::Off) {

@@ -1,7 +1,7 @@
 // MoE: in the place of a feed-forward, many of them, the experts, of which a router picks a few for each token (Shazeer
 // et al., Outrageously Large Neural Networks, 2017). No token is dropped.
 //
-//   std::unique_ptr<MoE> moe = config.build("layers.0.moe");
+//   std::unique_ptr<FeedForward> moe = config.build("layers.0.moe");
 //   Tensor y_BSD = moe->forward(x_BSD);
 //
 //   B batch   S sequence   D width   E experts   F width within an expert   T experts of a token
@@ -12,12 +12,9 @@
 
 #include <memory>
 
-#include "config/node.h"
-#include "nn/module.h"
+#include "nn/feed_forward.h"
 
 namespace tethys {
-
-class MoE;
 
 struct RouterConfig : ConfigNode {
   int64_t dim = 1;
@@ -41,13 +38,14 @@ struct ExpertsConfig : ConfigNode {
   void visit(NodeVisitor& visitor) override;
 };
 
-struct MoEConfig : ConfigNode {
+struct MoEConfig : FeedForwardConfig {
   std::unique_ptr<RouterConfig> router;
   std::unique_ptr<ExpertsConfig> experts;
 
   std::string_view type_name() const override { return "MoE"; }
+  std::string_view child_name() const override { return "moe"; }
   void visit(NodeVisitor& visitor) override;
-  virtual std::unique_ptr<MoE> build(std::string name) const;
+  std::unique_ptr<FeedForward> build(std::string name) const override;
 };
 
 // Which experts each token goes to, with what weight, and how many tokens each gets.
@@ -79,10 +77,10 @@ class Experts : public Module {
   Parameter w1_, w3_, w2_;
 };
 
-class MoE : public Module {
+class MoE : public FeedForward {
  public:
   MoE(const MoEConfig& config, std::string name);
-  Tensor forward(const Tensor& x_BSD);
+  Tensor forward(const Tensor& x_BSD) override;
 
  private:
   Router router_;
