@@ -25,8 +25,12 @@ struct Factor {
   FactorKind kind = FactorKind::Pass;
   int64_t size = 1;
   Reduction reduction = Reduction::Sum;  // of Reduced
-  // Of Replicate: operands are often sharded along it, and are made whole as a matter of course.
-  bool gathered = false;
+  // Operands that are sharded along it are made whole as a matter of course: of Replicate always, of others along an
+  // axis that another factor asks for.
+  bool yields = false;
+  // Operands that are sharded along it stay so along an axis that another factor takes: the op's local form goes and
+  // gets what it needs, and leaves results that have the factor complete.
+  bool exchanged = false;
 };
 
 // How an op treats operands that are Partial(sum).

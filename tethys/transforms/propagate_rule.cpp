@@ -74,17 +74,22 @@ class Rule {
     for (Placement& p : placed_.results) p[axis] = partial();
   }
 
-  // The factor whose choice keeps the most bytes of the operands where they lie; −1 if none can be sharded.
+  // The factor whose choice keeps the most bytes of the operands where they lie, of those that give way to no other;
+  // −1 if none can be sharded.
   int choose(int64_t axis) {
     std::vector<int64_t> bytes(factors_.factors.size(), 0);
-    int best = -1;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const int factor = proposal(i, axis);
       if (factor >= 0) bytes[factor] += operands_[i].type.bytes();
     }
+    const auto worth = [&](int factor) {
+      const Factor& f = factors_.factors[factor];
+      return std::pair(f.exchanged ? 0 : f.yields ? 1 : 2, bytes[factor]);
+    };
+    int best = -1;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const int factor = proposal_of(i, axis);
-      if (factor >= 0 && bytes[factor] > 0 && (best < 0 || bytes[factor] > bytes[best])) best = factor;
+      if (factor >= 0 && bytes[factor] > 0 && (best < 0 || worth(factor) > worth(best))) best = factor;
     }
     return best;
   }
@@ -107,12 +112,15 @@ class Rule {
                                           to_string(*operands_[i].placement), a.name, why));
       return -1;
     };
-    if (factor >= 0 && factors_.factors[factor].gathered) return -1;
+    if (factor >= 0 && factors_.factors[factor].yields && blocked_[factor]) return -1;
     if (factor < 0 || blocked_[factor]) return note(fmt::format("dimension {} must be whole", along(i, axis).dim));
-    const int64_t size = factors_.factors[factor].size;
-    if (size % (cuts_[factor] * a.size) != 0)
-      return note(fmt::format("{} does not divide by {}", size, cuts_[factor] * a.size));
+    if (!divides(factor, axis))
+      return note(fmt::format("{} does not divide by {}", factors_.factors[factor].size, cuts_[factor] * a.size));
     return factor;
+  }
+
+  bool divides(int factor, int64_t axis) const {
+    return factors_.factors[factor].size % (cuts_[factor] * mesh_.axes()[axis].size) == 0;
   }
 
   static AxisPlacement place_in(const TensorFactors& tensor, int factor, AxisPlacement otherwise) {
@@ -125,11 +133,25 @@ class Rule {
   void shard_factor(int64_t axis, int factor) {
     const Factor& f = factors_.factors[factor];
     cuts_[factor] *= mesh_.axes()[axis].size;
+    const int exchanged = exchanged_along(axis, factor);
+    if (exchanged >= 0) cuts_[exchanged] *= mesh_.axes()[axis].size;
+    const auto along_axis = [&](const TensorFactors& tensor, AxisPlacement without) {
+      return place_in(tensor, factor, exchanged < 0 ? without : place_in(tensor, exchanged, without));
+    };
     for (size_t i = 0; i < operands_.size(); ++i)
-      placed_.operands[i][axis] = place_in(factors_.operands[i], factor, replicate());
+      placed_.operands[i][axis] = along_axis(factors_.operands[i], replicate());
     const AxisPlacement without = f.kind == FactorKind::Reduced ? partial(f.reduction) : replicate();
     for (size_t i = 0; i < placed_.results.size(); ++i)
-      placed_.results[i][axis] = place_in(factors_.results[i], factor, without);
+      placed_.results[i][axis] = along_axis(factors_.results[i], without);
+  }
+
+  // The exchanged factor that stays cut along an axis that `chosen` takes; −1 if there is none.
+  int exchanged_along(int64_t axis, int chosen) const {
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const int factor = proposal_of(i, axis);
+      if (factor >= 0 && factor != chosen && factors_.factors[factor].exchanged && divides(factor, axis)) return factor;
+    }
+    return -1;
   }
 
   const Factors& factors_;

@@ -66,7 +66,7 @@ struct AttentionFactors {
     const Dims& k = call.operands[1].dims;
     factors.factors = {{FactorKind::Pass, q[0]},
                        {FactorKind::Reduced, q[1]},
-                       {FactorKind::Replicate, k[1], Reduction::Sum, /*gathered=*/true},
+                       {FactorKind::Replicate, k[1], Reduction::Sum, /*yields=*/true},
                        {FactorKind::Pass, k[2]},
                        {FactorKind::Replicate, q[2] / k[2]},
                        {FactorKind::Replicate, q[3]}};
