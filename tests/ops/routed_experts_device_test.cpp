@@ -1,18 +1,19 @@
-// Routed experts against one token after the other through its experts, in loops written from the formula; and one
-// program for whatever routing.
+// On one device and with experts on several. Routed experts against one token after the other through its experts, in
+// loops written from the formula; and one program for whatever routing.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "kernels/grouped_matmul/grouped_matmul.h"
 #include "kernels/routed_experts/routed_experts.h"
+#include "ops/control/redistribute.h"
 #include "runtime/testing.h"
 #include "support/op_samples.h"
 
 namespace tethys {
 namespace {
 
-constexpr int64_t B = 2, S = 20, D = 3, T = 2, E = 5, F = 4;
+constexpr int64_t B = 2, S = 20, D = 3, T = 2, E = 8, F = 4;
 
 using Inputs = std::vector<HostTensor>;
 
@@ -70,19 +71,31 @@ std::vector<std::vector<double>> one_by_one(const Inputs& in) {
   return {to.out, to.dx, to.dweights, to.dw1, to.dw3, to.dw2};
 }
 
-std::vector<std::vector<double>> by_kernel(Executor& executor, const Inputs& inputs) {
+// Where tokens and experts lie on a mesh.
+struct Layouts {
+  std::string name = "one device";
+  Mesh mesh;
+  Placement tokens, w13, w2;
+  Dispatcher dispatcher = Dispatcher::AllToAll;
+
+  std::vector<Placement> of_inputs() const { return {tokens, tokens, tokens, w13, w13, w2, tokens}; }
+};
+
+std::vector<std::vector<double>> by_kernel(Executor& executor, const Inputs& inputs, const Layouts& layouts) {
   Graph graph;
   std::vector<Array> arguments;
   std::vector<Value> in;
   for (const HostTensor& input : inputs) {
-    in.push_back(graph.input(input.type(), fmt::format("x{}", in.size()), Placement{}));
-    arguments.push_back(runtime_testing::put(executor, input, {}));
+    const Placement placement = layouts.of_inputs()[in.size()];
+    in.push_back(graph.input(input.type(), fmt::format("x{}", in.size()), placement));
+    arguments.push_back(runtime_testing::put(executor, input, placement));
   }
-  const Tensor out = routed_experts({in[0], in[1], in[2], in[3], in[4], in[5]});
+  const Tensor out = routed_experts({in[0], in[1], in[2], in[3], in[4], in[5]}, layouts.dispatcher);
   std::vector<Value> outputs = {out.value()};
   const Value loss = sum(out * Tensor(in[6])).value();
   const std::vector<Value> differentiated = {in[0], in[2], in[3], in[4], in[5]};
   for (const auto& g : gradients(loss, differentiated, {})) outputs.push_back(g.value());
+  for (Value& v : outputs) v = redistribute(v, replicated(layouts.mesh));
   graph.set_outputs(outputs);
   std::vector<std::vector<double>> results;
   for (const Array& array : executor.call(graph, arguments)) results.push_back(to_host(array).to_doubles());
@@ -100,8 +113,9 @@ std::vector<int32_t> routed(const std::function<std::pair<int64_t, int64_t>(int6
   return ids;
 }
 
-TEST(RoutedExperts, AreEachTokenThroughItsExpertsInOneProgramForEveryRouting) {
-  Executor executor(runtime_testing::client(), Mesh(), Capabilities{});
+// In one program for every routing.
+void expect_each_token_through_its_experts(const Layouts& layouts) {
+  Executor executor(runtime_testing::client(), layouts.mesh, Capabilities{});
   const std::pair<const char*, std::vector<int32_t>> routings[] = {
       {"scattered", routed([](int64_t n) {
          return std::pair{(n * n) % E, (n * n + 1 + n % 3) % E};
@@ -118,17 +132,48 @@ TEST(RoutedExperts, AreEachTokenThroughItsExpertsInOneProgramForEveryRouting) {
   const char* const names[] = {"out", "dx", "dweights", "dw1", "dw3", "dw2"};
   for (const auto& [routing, ids] : routings) {
     const Inputs inputs = inputs_with(ids);
-    const auto got = by_kernel(executor, inputs);
+    const auto got = by_kernel(executor, inputs, layouts);
     const auto expected = one_by_one(inputs);
     ASSERT_EQ(got.size(), expected.size());
     for (size_t i = 0; i < got.size(); ++i) {
       ASSERT_EQ(got[i].size(), expected[i].size()) << names[i];
       const double scale = op_samples::largest(expected[i]);
       for (size_t k = 0; k < got[i].size(); ++k)
-        ASSERT_NEAR(got[i][k], expected[i][k], 1e-12 * scale) << names[i] << ", " << routing;
+        ASSERT_NEAR(got[i][k], expected[i][k], 1e-12 * scale) << names[i] << ", " << routing << ", " << layouts.name;
     }
   }
   EXPECT_EQ(executor.counters().compiles, 1);
+}
+
+TEST(RoutedExperts, AreEachTokenThroughItsExperts) { expect_each_token_through_its_experts({}); }
+
+TEST(RoutedExperts, MayLieOnSeveralDevices) {
+  const Mesh two({{"x", 2}}), four({{"x", 2}, {"y", 2}});
+  const Placement both = {shard(0), shard(0)}, major = {shard(0), replicate()}, minor = {replicate(), shard(0)};
+  const Layouts all[] = {
+      {"rows and experts cut alike", two, {shard(0)}, {shard(0)}, {shard(0)}},
+      {"tokens of a row and experts cut alike", two, {shard(1)}, {shard(0)}, {shard(0)}},
+      {"the same tokens everywhere", two, {replicate()}, {shard(0)}, {shard(0)}},
+      {"experts over both axes, rows over one and tokens of a row over the other",
+       four,
+       {shard(0), shard(1)},
+       both,
+       both},
+      {"experts over both axes, tokens over the major one", four, major, both, both},
+      {"experts over both axes, tokens over the minor one", four, minor, both, both},
+      {"experts over the minor axis, tokens over both", four, {shard(0), shard(1)}, minor, minor},
+      {"experts over the major axis, their width over the minor one",
+       four,
+       major,
+       {shard(0), shard(1)},
+       {shard(0), shard(2)}},
+  };
+  for (Layouts layouts : all) {
+    for (const Dispatcher dispatcher : {Dispatcher::Local, Dispatcher::AllToAll}) {
+      layouts.dispatcher = dispatcher;
+      expect_each_token_through_its_experts(layouts);
+    }
+  }
 }
 
 // Rows behind the counts are zero, however many there are.

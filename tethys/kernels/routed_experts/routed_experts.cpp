@@ -1,14 +1,24 @@
 #include "kernels/routed_experts/routed_experts.h"
 
 #include "kernels/routed_experts/reference.h"
+#include "ops/collective/part.h"
 #include "ops/control/redistribute.h"
 #include "ops/dot/dot.h"
 #include "ops/samples.h"
 
 namespace tethys {
 
+std::string_view name_of(Dispatcher dispatcher) { return dispatcher == Dispatcher::Local ? "local" : "all_to_all"; }
+
+Dispatcher dispatcher_named(std::string_view name) {
+  for (const Dispatcher dispatcher : {Dispatcher::Local, Dispatcher::AllToAll}) {
+    if (name == name_of(dispatcher)) return dispatcher;
+  }
+  internal_error("no dispatcher is called {}", name);
+}
+
 std::string describe(const RoutedExpertsAttributes& a) {
-  return fmt::format("weight gradient {}", tethys::name_of(a.weight_gradient));
+  return fmt::format("{}, weight gradient {}", name_of(a.dispatcher), name_of(a.weight_gradient));
 }
 
 namespace {
@@ -55,19 +65,22 @@ Cotangents vjp(const VjpContext& c) {
   return result;
 }
 
-// Tokens pass, and are summed into the gradients of the experts; F is summed into all but those.
+// Tokens pass, and are summed into the gradients of the experts; F is summed into all but those. So is E, which the
+// gradients of the experts have: along an axis that cuts both tokens and experts, tokens are made whole, or both stay
+// cut and rows are exchanged.
 Factors factors_of(const OpCall& call, bool backward) {
   constexpr int B = 0, S = 1, D = 2, T = 3, E = 4, F = 5;
   const Dims& ids = call.operands[1].dims;
   const Dims& w1 = call.operands[3].dims;
   const FactorKind tokens = backward ? FactorKind::Reduced : FactorKind::Pass;
   Factors f;
-  f.factors = {{tokens, ids[0]},
-               {tokens, ids[1]},
-               {FactorKind::Replicate, w1[2]},
-               {FactorKind::Replicate, ids[2]},
-               {FactorKind::Replicate, w1[0]},
-               {FactorKind::Reduced, w1[1]}};
+  const bool exchanges = call.attributes.as<RoutedExpertsAttributes>().dispatcher == Dispatcher::AllToAll;
+  f.factors = {{.kind = tokens, .size = ids[0], .yields = true},
+               {.kind = tokens, .size = ids[1], .yields = true},
+               {.kind = FactorKind::Replicate, .size = w1[2]},
+               {.kind = FactorKind::Replicate, .size = ids[2]},
+               {.kind = FactorKind::Reduced, .size = w1[0], .exchanged = exchanges},
+               {.kind = FactorKind::Reduced, .size = w1[1]}};
   const TensorFactors x = {{B}, {S}, {D}}, chosen = {{B}, {S}, {T}};
   const TensorFactors w13 = {{E}, {F}, {D}}, w2 = {{E}, {D}, {F}};
   f.operands = {x, chosen, chosen, w13, w13, w2};
@@ -78,6 +91,28 @@ Factors factors_of(const OpCall& call, bool backward) {
   return f;
 }
 
+// Where experts are cut.
+std::optional<Dispatch> local_dispatch(const LocalContext& c) {
+  const Layout &x = c.operand_layouts[0], &w1 = c.operand_layouts[3];
+  const Dims axes = cutting_axes(w1.placement, 0, c.mesh);
+  if (axes.empty()) return std::nullopt;
+  Dims exchanged;
+  for (const int64_t a : axes) {
+    if (x.placement[a].is_shard()) exchanged.push_back(a);
+  }
+  return dispatch_to({&c.mesh, axes, exchanged}, c.operands[1], w1.type.dims[0]);
+}
+
+std::vector<Value> local(const LocalContext& c) {
+  const std::optional<Dispatch> dispatch = local_dispatch(c);
+  return dispatch ? experts_forward(*dispatch, c.operands) : std::vector<Value>{};
+}
+
+std::vector<Value> local_backward(const LocalContext& c) {
+  const std::optional<Dispatch> dispatch = local_dispatch(c);
+  return dispatch ? experts_backward(*dispatch, c.call.attributes, c.operands) : std::vector<Value>{};
+}
+
 // The first is shared by all tokens, the third by none.
 std::vector<Sample> samples() {
   const std::vector<int32_t> ids = {0, 1, 1, 0, 3, 0, 0, 1, 0, 3, 1, 0, 0, 3, 3, 0};
@@ -85,7 +120,7 @@ std::vector<Sample> samples() {
       "an expert without tokens",
       {sample_tensor({4, 2, 4}, 1), HostTensor::of<int32_t>({4, 2, 2}, ids), sample_tensor({4, 2, 2}, 2, 0.1, 1),
        sample_tensor({4, 4, 4}, 3), sample_tensor({4, 4, 4}, 4), sample_tensor({4, 4, 4}, 5)},
-      RoutedExpertsAttributes{DType::F64})};
+      RoutedExpertsAttributes{Dispatcher::AllToAll, DType::F64})};
 }
 
 }  // namespace
@@ -97,6 +132,7 @@ const KernelRecord routed_experts_kernel = {
     .gradient = Gradient::Rule,
     .vjp = vjp,
     .factors = [](const OpCall& call) { return factors_of(call, false); },
+    .local = local,
     .samples = samples,
     .lowerings = {},
 };
@@ -107,11 +143,13 @@ const KernelRecord routed_experts_backward_kernel = {
     .reference = routed_experts_backward_reference,
     .gradient = Gradient::Missing,
     .factors = [](const OpCall& call) { return factors_of(call, true); },
+    .local = local_backward,
     .lowerings = {},
 };
 
-Tensor routed_experts(const RoutedExpertsOperands& o) {
-  return kernel(routed_experts_kernel, o.x_BSD.graph(), RoutedExpertsAttributes{gradient_dtype(o.w1_EFD.value())},
+Tensor routed_experts(const RoutedExpertsOperands& o, Dispatcher dispatcher) {
+  const RoutedExpertsAttributes attributes{dispatcher, gradient_dtype(o.w1_EFD.value())};
+  return kernel(routed_experts_kernel, o.x_BSD.graph(), attributes,
                 {o.x_BSD.value(), o.ids_BST.value(), o.weights_BST.value(), o.w1_EFD.value(), o.w3_EFD.value(),
                  o.w2_EDF.value()})[0];
 }

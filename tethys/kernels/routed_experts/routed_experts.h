@@ -18,7 +18,17 @@ extern const KernelRecord routed_experts_kernel;
 // Operands: those of routed_experts and the cotangent of its result. Results: cotangents of x, weights, w1, w3 and w2.
 extern const KernelRecord routed_experts_backward_kernel;
 
+// How tokens that lie cut over the devices that experts are cut over get to them.
+enum class Dispatcher : uint8_t {
+  Local,     // all tokens of the group are gathered, each device computes for its experts, and results are summed
+  AllToAll,  // each token's row is sent to its experts and back, by all_to_all
+};
+std::string_view name_of(Dispatcher dispatcher);
+// The inverse. InternalError for another name.
+Dispatcher dispatcher_named(std::string_view name);
+
 struct RoutedExpertsAttributes {
+  Dispatcher dispatcher = Dispatcher::AllToAll;
   // In which the gradients of w1, w3 and w2 are wanted.
   DType weight_gradient = DType::F32;
   bool operator==(const RoutedExpertsAttributes&) const = default;
@@ -32,6 +42,6 @@ struct RoutedExpertsOperands {
   Tensor w1_EFD, w3_EFD, w2_EDF;
 };
 
-Tensor routed_experts(const RoutedExpertsOperands& operands);
+Tensor routed_experts(const RoutedExpertsOperands& operands, Dispatcher dispatcher = Dispatcher::AllToAll);
 
 }  // namespace tethys
