@@ -50,6 +50,11 @@ void check_model(const Config& config) {
     user_error("{} does not divide {}; {} key and value heads would", config.cite("model.n_kv_heads"),
                config.cite("model.n_heads"), divisor_near(heads, kv_heads));
   }
+  const int64_t experts = config.get_int("model.n_experts");
+  if (experts > 0 && config.get_int("model.experts_per_token") > experts) {
+    user_error("{} is more than {}; at most all are chosen", config.cite("model.experts_per_token"),
+               config.cite("model.n_experts"));
+  }
   if (config.get_float("model.rope_scaling_low") >= config.get_float("model.rope_scaling_high")) {
     user_error("{} must be below {}", config.cite("model.rope_scaling_low"), config.cite("model.rope_scaling_high"));
   }

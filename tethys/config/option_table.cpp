@@ -12,6 +12,7 @@ constexpr double kMostLayers = 10000;
 constexpr double kMostHeads = 65536;
 constexpr double kWidest = 1 << 20;
 constexpr double kLongest = 1 << 24;  // tokens of a row
+constexpr double kMostExperts = 1 << 16;
 constexpr double kMostTokenIds = 1 << 24;
 constexpr double kMostRows = 1 << 20;  // of a device
 constexpr double kMostSteps = 1e9;     // a device counts them in 32 bits
@@ -34,6 +35,10 @@ Options model_options() {
       int_option("model.head_dim", 0, {.low = 1, .high = kWidest, .also = 0},
                  "size of a head; 0: model.dim / model.n_heads"),
       int_option("model.ffn_dim", 768, between(1, kWidest), "width inside the feed-forward"),
+      int_option("model.n_experts", 0, between(0, kMostExperts),
+                 "feed-forwards of a layer, of which each token goes through a few; 0: there is one, for all"),
+      int_option("model.experts_per_token", 1, between(1, kMostExperts), "experts that each token goes through"),
+      int_option("model.expert_ffn_dim", 768, between(1, kWidest), "width inside an expert"),
       int_option("model.vocab_size", 2048, between(1, kMostTokenIds), "number of token ids"),
       int_option("model.context_length", 131072, between(1, kLongest), "longest sequence that the model takes"),
       float_option("model.norm_eps", 1e-5, on_device(), "epsilon of RMSNorm"),
@@ -124,6 +129,12 @@ Options parallelism_options() {
                  "ranks that share the tokens of a row; each sees the keys and values of all"),
       enum_option("parallelism.context_parallel_load_balancer", "headtail", {"headtail", "none"},
                   "which tokens a rank takes; headtail: one piece from the front of the row and one from its end"),
+      int_option("parallelism.expert_parallel_degree", 1, between(1, kMostDevices),
+                 "ranks that share the experts of a layer, of those of cp, dp_shard and tp"),
+      enum_option(
+          "parallelism.expert_parallel_dispatcher", "all_to_all", {"all_to_all", "local"},
+          "how tokens get to experts of other ranks; all_to_all: each is sent to those that were chosen for it; "
+          "local: every rank gets all tokens, and computes what its experts do"),
       enum_option("parallelism.fsdp_reshard_after_forward", "default", {"default", "always", "never"},
                   "gather weights again in the backward; default: always"),
   };

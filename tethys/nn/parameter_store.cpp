@@ -5,15 +5,16 @@
 namespace tethys {
 namespace {
 
-// The placement while computing: whole but for the plan's tensor-parallel dimension.
+// The placement while computing: whole but for the plan's dimensions.
 Placement compute_placement(const Parameter& parameter, const Plan& plan, const Mesh& mesh) {
-  Placement placement = replicated(mesh);
-  const std::optional<int64_t> tp = mesh.find("tp");
-  if (!tp) return placement;
   const ParameterRow row = planned(plan, parameter.name());
-  placement[*tp] = row.placement;
+  Placement placement = replicated(mesh);
+  for (const int64_t axis : mesh.find_all("tp")) placement[axis] = row.placement;
+  for (int64_t axis = 0; axis < mesh.rank() && row.over_experts; ++axis) {
+    if (mesh.is_for_experts(axis)) placement[axis] = *row.over_experts;
+  }
   if (!row.placement.is_shard() || row.padded) return placement;
-  const int64_t ranks = mesh.axes()[*tp].size;
+  const int64_t ranks = shard_count(placement, mesh, row.placement.dim);
   const int64_t size = parameter.dims().at(row.placement.dim);
   if (size % ranks != 0) {
     user_error(
@@ -26,11 +27,14 @@ Placement compute_placement(const Parameter& parameter, const Plan& plan, const 
 
 Placement storage_placement(const Parameter& parameter, const Placement& compute, const Mesh& mesh) {
   Placement placement = compute;
-  const bool taken = std::any_of(compute.begin(), compute.end(), [](const AxisPlacement& p) { return p.is_shard(0); });
   if (!parameter.trained()) return placement;
-  for (const char* axis : {"dp_shard", "cp"}) {
-    if (const std::optional<int64_t> found = mesh.find(axis))
-      placement[*found] = shard(taken && parameter.dims().size() > 1 ? 1 : 0);
+  int64_t free = 0;
+  const auto rank = static_cast<int64_t>(parameter.dims().size());
+  while (free < rank && std::find(compute.begin(), compute.end(), shard(free)) != compute.end()) ++free;
+  for (const char* name : {"dp_shard", "cp"}) {
+    for (const int64_t axis : mesh.find_all(name)) {
+      if (placement[axis].is_replicate()) placement[axis] = shard(free < rank ? free : 0);
+    }
   }
   return placement;
 }

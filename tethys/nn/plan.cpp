@@ -13,20 +13,20 @@ ParameterRow planned(const Plan& plan, const std::string& parameter) {
 
 Placement batch_placement(const Mesh& mesh, int64_t dim) {
   Placement placement = replicated(mesh);
-  for (const char* axis : {"dp_replicate", "dp_shard"}) {
-    if (const std::optional<int64_t> found = mesh.find(axis)) placement[*found] = shard(dim);
+  for (const char* name : {"dp_replicate", "dp_shard"}) {
+    for (const int64_t axis : mesh.find_all(name)) placement[axis] = shard(dim);
   }
-  if (const std::optional<int64_t> cp = mesh.find("cp")) placement[*cp] = shard(dim + 1);
+  for (const int64_t axis : mesh.find_all("cp")) placement[axis] = shard(dim + 1);
   return placement;
 }
 
 void constrain_modules(Module& model, const Plan& plan, const Mesh& mesh) {
-  const std::optional<int64_t> tp = mesh.find("tp");
-  if (!tp) return;
+  const std::vector<int64_t> tp = mesh.find_all("tp");
+  if (tp.empty()) return;
   auto on_mesh = [&](const std::optional<AxisPlacement>& over_tp) -> std::optional<Placement> {
     if (!over_tp) return std::nullopt;
     Placement placement = batch_placement(mesh);
-    placement[*tp] = *over_tp;
+    for (const int64_t axis : tp) placement[axis] = *over_tp;
     return placement;
   };
   for (const ModuleRow& row : plan.modules) {

@@ -1,6 +1,6 @@
 // Plan: how a model is made parallel, apart from what it is: a table from names to placements over the tensor-parallel
-// axis. The other axes need no rows: rows of a batch are cut along the data-parallel axes, the tokens of a row along
-// cp, and parameters are stored as nn/parameter_store.h says.
+// axis and over those of experts. The other axes need no rows: rows of a batch are cut along the data-parallel axes,
+// the tokens of a row along cp, and parameters are stored as nn/parameter_store.h says.
 //
 //   Plan plan = {{{"**.wq.weight", shard(0)}}, {{"layers.*.attention", replicate(), shard(1)}}};
 #pragma once
@@ -18,6 +18,8 @@ struct ParameterRow {
   AxisPlacement placement;
   // Where the dimension does not divide, what computes with it takes it longer; otherwise that is an error.
   bool padded = false;
+  // Over the axes that experts are cut over (values/mesh.h), in the place of `placement`.
+  std::optional<AxisPlacement> over_experts = std::nullopt;
 };
 
 struct ModuleRow {
@@ -31,6 +33,8 @@ struct PlanOptions {
   bool sequence_parallel = false;
   // There are fewer key and value heads than tensor-parallel ranks: every rank has all of them.
   bool whole_kv_heads = false;
+  // Experts are cut over all of the tensor-parallel axis.
+  bool experts_over_tensor = false;
 };
 
 struct Plan {

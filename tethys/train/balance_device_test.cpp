@@ -129,7 +129,9 @@ Stepped step(const Cut& cut) {
   setup.mesh = cut.mesh;
   setup.model = std::make_unique<Model>();
   setup.model->set_layer_options({.scan = cut.scan, .checkpoint = cut.remat});
-  const Plan plan = {{{"**.w1", shard(1)}, {"**.w3", shard(1)}, {"**.w2", shard(2)}},
+  const Plan plan = {{{"**.w1", shard(1), false, shard(0)},
+                      {"**.w3", shard(1), false, shard(0)},
+                      {"**.w2", shard(2), false, shard(0)}},
                      {{"layers.*.moe", replicate(), replicate()}}};
   setup.store = make_store(*setup.model, plan,
                            {.mesh = cut.mesh,
@@ -195,12 +197,15 @@ TEST_P(ExpertCountsOfAStep, AreThoseOfTheWholeStepHoweverItIsCut) {
 }
 
 const Mesh kDp2({{"dp_shard", 2}}), kDp2Tp2({{"dp_shard", 2}, {"tp", 2}});
+const Mesh kEp2({{"dp_shard_ep", 2}}), kEp2Tp2({{"dp_shard_ep", 2}, {"tp", 2}}), kTp2InEp2({{"tp_ep", 2}});
 INSTANTIATE_TEST_SUITE_P(Cuts, ExpertCountsOfAStep,
                          testing::Values(Cut{"remat", {}, 1, false, true}, Cut{"scan", {}, 1, true, false},
                                          Cut{"accumulated_scan_remat", {}, 4, true, true},
                                          Cut{"accumulated", {}, 2, false, false}, Cut{"dp2", kDp2, 2, false, true},
                                          Cut{"dp2_tp2", kDp2Tp2, 1, false, false},
-                                         Cut{"dp2_tp2_scan_remat", kDp2Tp2, 2, true, true}),
+                                         Cut{"dp2_tp2_scan_remat", kDp2Tp2, 2, true, true},
+                                         Cut{"ep2", kEp2, 1, false, false}, Cut{"ep2_tp2", kEp2Tp2, 2, true, true},
+                                         Cut{"tp2_in_ep2", kTp2InEp2, 1, false, false}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+#include <numeric>
 #include <vector>
 
 #include "base/error.h"
@@ -15,6 +17,8 @@ constexpr const char* kReplicate = "parallelism.data_parallel_replicate_degree";
 constexpr const char* kShard = "parallelism.data_parallel_shard_degree";
 constexpr const char* kContext = "parallelism.context_parallel_degree";
 constexpr const char* kTensor = "parallelism.tensor_parallel_degree";
+constexpr const char* kExpert = "parallelism.expert_parallel_degree";
+constexpr const char* kExperts = "model.n_experts";
 constexpr const char* kBalancer = "parallelism.context_parallel_load_balancer";
 constexpr const char* kSequence = "parallelism.enable_sequence_parallel";
 
@@ -26,10 +30,14 @@ std::string divisors(int64_t n) {
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
+const char* hidden_units(const Config& config) {
+  return config.get_int(kExperts) == 0 ? "model.ffn_dim" : "model.expert_ffn_dim";
+}
+
 // Ranks share query heads and hidden units evenly. Key and value heads they share, or several ranks have the same one.
 bool heads_fit(const Config& config, int64_t degree) {
   const int64_t kv = config.get_int("model.n_kv_heads");
-  return config.get_int("model.n_heads") % degree == 0 && config.get_int("model.ffn_dim") % degree == 0 &&
+  return config.get_int("model.n_heads") % degree == 0 && config.get_int(hidden_units(config)) % degree == 0 &&
          (kv % degree == 0 || degree % kv == 0);
 }
 
@@ -41,7 +49,43 @@ void check_tensor_parallel(const Config& config, int64_t degree) {
   }
   user_error("tp: {} does not fit {}, {} and {}, which its ranks share; values that would work: {}",
              config.cite(kTensor), config.cite("model.n_heads"), config.cite("model.n_kv_heads"),
-             config.cite("model.ffn_dim"), fmt::join(fitting, ", "));
+             config.cite(hidden_units(config)), fmt::join(fitting, ", "));
+}
+
+// Each rank has as many experts, and the ranks are those of dp_shard, cp and tp.
+void check_expert_parallel(const Config& config, const Degrees& degrees) {
+  if (degrees.expert == 1) return;
+  const int64_t experts = config.get_int(kExperts), ranks = degrees.shard * degrees.context * degrees.tensor;
+  if (experts == 0) {
+    user_error("ep: {} is of models with experts, and {}; leave it out", config.cite(kExpert), config.cite(kExperts));
+  }
+  if (experts % degrees.expert == 0 && ranks % degrees.expert == 0) return;
+  const std::string fitting = divisors(std::gcd(experts, ranks));
+  if (experts % degrees.expert != 0) {
+    user_error("ep: {} does not divide {}; values that would work: {}", config.cite(kExpert), config.cite(kExperts),
+               fitting);
+  }
+  user_error(
+      "ep: {} does not divide the {} devices of dp_shard {} × cp {} × tp {}, which it takes them from; values "
+      "that would work: {}",
+      config.cite(kExpert), ranks, degrees.shard, degrees.context, degrees.tensor, fitting);
+}
+
+// What experts take of cp, dp_shard and tp, in this order.
+std::array<int64_t, 3> experts_share(const Degrees& degrees) {
+  std::array<int64_t, 3> share{};
+  const int64_t sizes[] = {degrees.context, degrees.shard, degrees.tensor};
+  int64_t rest = degrees.expert;
+  for (size_t i = 0; i < share.size(); ++i) {
+    share[i] = std::gcd(rest, sizes[i]);
+    rest /= share[i];
+  }
+  return share;
+}
+
+void add_axis(std::vector<MeshAxis>& axes, const std::string& name, int64_t size, int64_t for_experts) {
+  if (size > for_experts) axes.push_back({name, size / for_experts});
+  if (for_experts > 1) axes.push_back({name + "_ep", for_experts});
 }
 
 // The tokens of a row are cut into equal parts.
@@ -75,12 +119,16 @@ int64_t left_for_shards(const Config& config, int64_t others, int64_t devices) {
 }  // namespace
 
 Degrees degrees_of(const Config& config, std::optional<int64_t> devices) {
-  Degrees degrees{config.get_int(kReplicate), config.get_int(kShard), config.get_int(kContext),
-                  config.get_int(kTensor)};
+  Degrees degrees{config.get_int(kReplicate), config.get_int(kShard), config.get_int(kContext), config.get_int(kTensor),
+                  config.get_int(kExpert)};
   check_tensor_parallel(config, degrees.tensor);
   check_tokens(config, degrees);
   const int64_t others = degrees.replicate * degrees.context * degrees.tensor;
-  if (degrees.shard == -1) degrees.shard = devices ? left_for_shards(config, others, *devices) : 1;
+  if (degrees.shard == -1) {
+    degrees.shard = devices ? left_for_shards(config, others, *devices)
+                            : degrees.expert / std::gcd(degrees.expert, degrees.context * degrees.tensor);
+  }
+  check_expert_parallel(config, degrees);
   if (devices && degrees.devices() != *devices) {
     const std::string fix = *devices % others == 0 ? fmt::format("{} = {} would work, or --device.count {}", kShard,
                                                                  *devices / others, degrees.devices())
@@ -92,17 +140,19 @@ Degrees degrees_of(const Config& config, std::optional<int64_t> devices) {
 }
 
 Mesh mesh_of(const Degrees& degrees) {
+  const auto [of_context, of_shard, of_tensor] = experts_share(degrees);
   std::vector<MeshAxis> axes;
-  if (degrees.replicate > 1) axes.push_back({"dp_replicate", degrees.replicate});
-  if (degrees.shard > 1) axes.push_back({"dp_shard", degrees.shard});
-  if (degrees.context > 1) axes.push_back({"cp", degrees.context});
-  if (degrees.tensor > 1) axes.push_back({"tp", degrees.tensor});
+  add_axis(axes, "dp_replicate", degrees.replicate, 1);
+  add_axis(axes, "dp_shard", degrees.shard, of_shard);
+  add_axis(axes, "cp", degrees.context, of_context);
+  add_axis(axes, "tp", degrees.tensor, of_tensor);
   return Mesh(axes);
 }
 
 PlanOptions plan_options_of(const Config& config, const Degrees& degrees) {
   return {.sequence_parallel = config.get_bool(kSequence) && degrees.tensor > 1,
-          .whole_kv_heads = config.get_int("model.n_kv_heads") % degrees.tensor != 0};
+          .whole_kv_heads = config.get_int("model.n_kv_heads") % degrees.tensor != 0,
+          .experts_over_tensor = experts_share(degrees)[2] == degrees.tensor};
 }
 
 StepRows step_rows_of(const Config& config, const Degrees& degrees) {

@@ -21,6 +21,7 @@ struct Degrees {
   int64_t shard = 1;
   int64_t context = 1;
   int64_t tensor = 1;
+  int64_t expert = 1;  // of the devices of the three above
   bool operator==(const Degrees&) const = default;
   int64_t data() const { return replicate * shard; }  // ranks that read different rows
   int64_t devices() const { return data() * context * tensor; }
@@ -33,11 +34,13 @@ struct StepRows {
   bool operator==(const StepRows&) const = default;
 };
 
-// `devices` is how many there are to use; nothing where there are as many as asked for. UserError, which names the
+// `devices` is how many there are to use; nothing where there are as many as asked for, and dp_shard, where it is left
+// open, is as small as the experts let it. UserError, which names the
 // option, the sizes and values that would work, if the degrees do not fit the devices or the model.
 Degrees degrees_of(const Config& config, std::optional<int64_t> devices);
 
-// The axes dp_replicate, dp_shard, cp and tp, those of size 1 left out.
+// The axes dp_replicate, dp_shard, cp and tp, those of size 1 left out. Experts are cut over cp, then dp_shard, then
+// tp, as far as their degree goes: what of an axis they take is one of its own.
 Mesh mesh_of(const Degrees& degrees);
 
 // What of the degrees a model's plan depends on.

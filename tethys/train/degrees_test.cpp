@@ -96,6 +96,42 @@ TEST(Degrees, SequenceParallelMustDivideTheTokens) {
               AllOf(HasSubstr("tp: training.seq_len = 102"), HasSubstr("100 would work")));
 }
 
+const std::string kExpert = "--parallelism.expert_parallel_degree";
+const std::vector<std::string> kEightExperts = {"--model.n_experts", "8", "--model.expert_ffn_dim", "96"};
+
+Config with_experts(std::vector<std::string> flags) {
+  flags.insert(flags.end(), kEightExperts.begin(), kEightExperts.end());
+  return config_of(flags);
+}
+
+TEST(Degrees, ExpertsAreCutOverTokensThenDataThenMatrices) {
+  EXPECT_EQ(to_string(mesh_of({.shard = 4, .expert = 2})), "dp_shard=2,dp_shard_ep=2");
+  EXPECT_EQ(to_string(mesh_of({.shard = 4, .expert = 4})), "dp_shard_ep=4");
+  EXPECT_EQ(to_string(mesh_of({.shard = 2, .context = 2, .expert = 2})), "dp_shard=2,cp_ep=2");
+  EXPECT_EQ(to_string(mesh_of({.replicate = 2, .shard = 2, .tensor = 2, .expert = 4})),
+            "dp_replicate=2,dp_shard_ep=2,tp_ep=2");
+  EXPECT_EQ(to_string(mesh_of({.shard = 6, .tensor = 4, .expert = 4})), "dp_shard=3,dp_shard_ep=2,tp=2,tp_ep=2");
+  EXPECT_TRUE(plan_options_of(with_experts({}), {.shard = 2, .tensor = 2, .expert = 4}).experts_over_tensor);
+  EXPECT_FALSE(plan_options_of(with_experts({}), {.shard = 2, .tensor = 2, .expert = 2}).experts_over_tensor);
+}
+
+TEST(Degrees, WithoutADeviceCountThereAreAsManyAsTheExpertsAskFor) {
+  EXPECT_EQ(degrees_of(with_experts({kExpert, "4", kTensor, "2"}), std::nullopt),
+            (Degrees{.shard = 2, .tensor = 2, .expert = 4}));
+}
+
+TEST(Degrees, ExpertParallelMustDivideExpertsAndDevices) {
+  const auto complaint = [](const Config& config) { return message_of([&] { degrees_of(config, 4); }); };
+  EXPECT_THAT(complaint(with_experts({kExpert, "16"})),
+              AllOf(HasSubstr("ep: parallelism.expert_parallel_degree = 16"), HasSubstr("does not divide"),
+                    HasSubstr("model.n_experts = 8"), HasSubstr("would work: 1, 2, 4")));
+  EXPECT_THAT(
+      complaint(with_experts({kExpert, "8"})),
+      AllOf(HasSubstr("does not divide the 4 devices of dp_shard 4 × cp 1 × tp 1"), HasSubstr("would work: 1, 2, 4")));
+  EXPECT_THAT(complaint(config_of({kExpert, "2"})),
+              AllOf(HasSubstr("is of models with experts"), HasSubstr("model.n_experts = 0")));
+}
+
 TEST(StepRows, AccumulationFollowsFromTheGlobalBatch) {
   const Config config = config_of({"--training.local_batch_size", "4", "--training.global_batch_size", "24"});
   EXPECT_EQ(step_rows_of(config, {}), (StepRows{6, 4}));

@@ -4,6 +4,7 @@
 #include "config/parameter_group.h"
 #include "models/registry.h"
 #include "nn/attention.h"
+#include "nn/moe/moe.h"
 #include "train/sizes.h"
 #include "train/token_order.h"
 
@@ -65,6 +66,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   const Architecture& architecture = architecture_of(config);
   const std::unique_ptr<LanguageModelConfig> tree = architecture.configure(config);
   repeat_kv_heads(*tree, setup.degrees.tensor);
+  set_dispatcher(*tree, dispatcher_named(config.get_string("parallelism.expert_parallel_dispatcher")));
   setup.model = tree->build();
   const bool scan = config.get_bool("graph.scan_layers");
   const RematPolicy remat = remat_of(config);

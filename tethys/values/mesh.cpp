@@ -6,6 +6,11 @@
 #include "base/error.h"
 
 namespace tethys {
+namespace {
+
+constexpr std::string_view kForExperts = "_ep";
+
+}  // namespace
 
 Mesh::Mesh(std::vector<MeshAxis> axes, int64_t process_index, int64_t process_count)
     : axes_(std::move(axes)), process_index_(process_index), process_count_(process_count) {
@@ -42,10 +47,21 @@ std::optional<int64_t> Mesh::find(std::string_view name) const {
   return std::nullopt;
 }
 
-int64_t Mesh::size_of(std::string_view name) const {
-  const auto axis = find(name);
-  return axis ? axes_[*axis].size : 1;
+std::vector<int64_t> Mesh::find_all(std::string_view name) const {
+  std::vector<int64_t> found;
+  for (const std::string& part : {std::string(name), fmt::format("{}{}", name, kForExperts)}) {
+    if (const auto axis = find(part)) found.push_back(*axis);
+  }
+  return found;
 }
+
+int64_t Mesh::size_of(std::string_view name) const {
+  int64_t size = 1;
+  for (int64_t axis : find_all(name)) size *= axes_[axis].size;
+  return size;
+}
+
+bool Mesh::is_for_experts(int64_t axis) const { return axes_.at(axis).name.ends_with(kForExperts); }
 
 int64_t Mesh::coordinate(int64_t position, int64_t axis) const {
   int64_t stride = 1;

@@ -3,6 +3,9 @@
 //
 //   Mesh mesh({{"dp_replicate", 2}, {"dp_shard", 2}});
 //   mesh.groups({1});   // along dp_shard: {{0, 1}, {2, 3}}
+//
+// Experts may be cut over axes that data, tokens or matrices are cut over too, or over a part of one. An axis X or the
+// part of it that experts are cut over is then named X_ep, and follows the rest of X: dp_shard=2,dp_shard_ep=2.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +43,12 @@ class Mesh {
 
   // The position of the axis in axes(), if the mesh has it.
   std::optional<int64_t> find(std::string_view name) const;
-  // The axis's size; 1 if the mesh has no such axis.
+  // The positions of the axis and of its part for experts, those that are there.
+  std::vector<int64_t> find_all(std::string_view name) const;
+  // The size of both together; 1 if the mesh has no such axis.
   int64_t size_of(std::string_view name) const;
+  // Whether experts are cut over axis number `axis`.
+  bool is_for_experts(int64_t axis) const;
 
   // The index of device `position` along axis number `axis`.
   int64_t coordinate(int64_t position, int64_t axis) const;

@@ -32,6 +32,17 @@ TEST(Mesh, AnAxisThatItDoesNotHaveIsOfSizeOne) {
   EXPECT_EQ(mesh.find("cp"), std::nullopt);
   EXPECT_EQ(mesh.size_of("dp_shard"), 4);
   EXPECT_EQ(mesh.size_of("cp"), 1);
+  EXPECT_EQ(mesh.find_all("tp"), std::vector<int64_t>{1});
+}
+
+TEST(Mesh, ThePartOfAnAxisThatExpertsAreCutOverCountsAsTheAxis) {
+  const Mesh mesh({{"dp_shard", 2}, {"dp_shard_ep", 3}, {"tp_ep", 4}});
+  EXPECT_EQ(mesh.find_all("dp_shard"), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(mesh.find_all("tp"), std::vector<int64_t>{2});
+  EXPECT_EQ(mesh.find_all("cp"), std::vector<int64_t>{});
+  EXPECT_EQ(mesh.size_of("dp_shard"), 6);
+  EXPECT_FALSE(mesh.is_for_experts(0));
+  EXPECT_TRUE(mesh.is_for_experts(1));
 }
 
 TEST(Mesh, AGroupIsTheDevicesThatDifferAlongItsAxes) {

@@ -1,6 +1,5 @@
 #include "nn/moe/moe.h"
 
-#include "kernels/routed_experts/routed_experts.h"
 #include "ops/shape/splat.h"
 #include "ops/sort/sort.h"
 
@@ -22,6 +21,7 @@ void ExpertsConfig::visit(NodeVisitor& visitor) {
   visitor.field("initial_w1", to_string(w1));
   visitor.field("initial_w3", to_string(w3));
   visitor.field("initial_w2", to_string(w2));
+  visitor.field("dispatcher", name_of(dispatcher));
 }
 
 void MoEConfig::visit(NodeVisitor& visitor) {
@@ -57,6 +57,7 @@ Routing Router::forward(const Tensor& input, const Tensor& bias_E) {
 
 Experts::Experts(const ExpertsConfig& config, std::string name)
     : Module(name),
+      dispatcher_(config.dispatcher),
       w1_(name + ".w1", {config.experts, config.hidden, config.dim}, config.w1),
       w3_(name + ".w3", {config.experts, config.hidden, config.dim}, config.w3),
       w2_(name + ".w2", {config.experts, config.dim, config.hidden}, config.w2) {
@@ -66,7 +67,13 @@ Experts::Experts(const ExpertsConfig& config, std::string name)
 Tensor Experts::forward(const Tensor& x_BSD, const Routing& routing) {
   Graph& graph = x_BSD.graph();
   const Scope scope = enter(graph);
-  return routed_experts({x_BSD, routing.ids_BST, routing.weights_BST, w1_.in(graph), w3_.in(graph), w2_.in(graph)});
+  return routed_experts({x_BSD, routing.ids_BST, routing.weights_BST, w1_.in(graph), w3_.in(graph), w2_.in(graph)},
+                        dispatcher_);
+}
+
+void set_dispatcher(ConfigNode& tree, Dispatcher dispatcher) {
+  for (const NamedNode& found : match_nodes(tree, "**.moe.experts"))
+    dynamic_cast<ExpertsConfig&>(*found.node).dispatcher = dispatcher;
 }
 
 MoE::MoE(const MoEConfig& config, std::string name)

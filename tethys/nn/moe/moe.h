@@ -12,6 +12,7 @@
 
 #include <memory>
 
+#include "kernels/routed_experts/routed_experts.h"
 #include "nn/feed_forward.h"
 
 namespace tethys {
@@ -33,6 +34,7 @@ struct ExpertsConfig : ConfigNode {
   int64_t hidden = 1;
   int64_t experts = 1;
   InitialValue w1 = normal(0.02), w3 = normal(0.02), w2 = normal(0.02);
+  Dispatcher dispatcher = Dispatcher::AllToAll;  // where experts are on other devices than tokens
 
   std::string_view type_name() const override { return "Experts"; }
   void visit(NodeVisitor& visitor) override;
@@ -74,8 +76,12 @@ class Experts : public Module {
   Tensor forward(const Tensor& x_BSD, const Routing& routing);
 
  private:
+  Dispatcher dispatcher_;
   Parameter w1_, w3_, w2_;
 };
+
+// How the experts of a tree's MoE nodes are reached.
+void set_dispatcher(ConfigNode& tree, Dispatcher dispatcher);
 
 class MoE : public FeedForward {
  public:
