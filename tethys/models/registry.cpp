@@ -17,6 +17,7 @@ std::span<const Architecture> architectures() {
   static const Architecture all[] = {
       {"llama3", llama_config, llama_plan, llama_hugging_face},
       {"qwen3", qwen3_config, qwen3_plan, qwen3_hugging_face},
+      {"qwen3_moe", qwen3_moe_config, qwen3_moe_plan, qwen3_moe_hugging_face},
   };
   return all;
 }

@@ -45,6 +45,23 @@ std::unique_ptr<GatedFeedForwardConfig> feed_forward_of(const Config& config, co
   return result;
 }
 
+std::unique_ptr<MoEConfig> moe_of(const Config& config, const InitialValue& w1, const InitialValue& w2) {
+  const int64_t dim = config.get_int("model.dim"), experts = config.get_int("model.n_experts");
+  auto result = std::make_unique<MoEConfig>();
+  result->router = std::make_unique<RouterConfig>();
+  result->router->dim = dim;
+  result->router->experts = experts;
+  result->router->top_k = config.get_int("model.experts_per_token");
+  result->router->initial = w1;
+  result->experts = std::make_unique<ExpertsConfig>();
+  result->experts->dim = dim;
+  result->experts->hidden = config.get_int("model.expert_ffn_dim");
+  result->experts->experts = experts;
+  result->experts->w1 = result->experts->w3 = w1;
+  result->experts->w2 = w2;
+  return result;
+}
+
 std::unique_ptr<TransformerBlockConfig> block_of(const Config& config, std::unique_ptr<SelfAttentionConfig> attention,
                                                  std::unique_ptr<FeedForwardConfig> feed_forward) {
   auto result = std::make_unique<TransformerBlockConfig>();

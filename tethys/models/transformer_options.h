@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "config/config.h"
+#include "nn/moe/moe.h"
 #include "nn/transformer.h"
 
 namespace tethys {
@@ -18,6 +19,9 @@ std::unique_ptr<SelfAttentionConfig> attention_of(const Config& config, const In
 
 std::unique_ptr<GatedFeedForwardConfig> feed_forward_of(const Config& config, const InitialValue& w1,
                                                         const InitialValue& w2, const InitialValue& w3);
+
+// Experts and their router; `w1` is the initial value of w3 and of the router too.
+std::unique_ptr<MoEConfig> moe_of(const Config& config, const InitialValue& w1, const InitialValue& w2);
 
 // With its norms.
 std::unique_ptr<TransformerBlockConfig> block_of(const Config& config, std::unique_ptr<SelfAttentionConfig> attention,

@@ -10,4 +10,8 @@ namespace tethys {
 
 Plan transformer_plan(const PlanOptions& options);
 
+// With experts in the place of the feed-forwards (nn/moe/moe.h): they are cut over the axes for experts, and their
+// hidden units over tensor-parallel ranks that those axes leave. The router is whole.
+Plan moe_transformer_plan(const PlanOptions& options);
+
 }  // namespace tethys

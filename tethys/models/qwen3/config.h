@@ -12,4 +12,7 @@ namespace tethys {
 // The tree of the options' values, with Qwen3's initial values.
 std::unique_ptr<LanguageModelConfig> qwen3_config(const Config& config);
 
+// With experts in the place of the feed-forwards.
+std::unique_ptr<LanguageModelConfig> qwen3_moe_config(const Config& config);
+
 }  // namespace tethys

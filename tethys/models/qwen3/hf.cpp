@@ -10,6 +10,17 @@ std::vector<HuggingFaceName> names() {
   return result;
 }
 
+std::vector<HuggingFaceName> moe_names() {
+  std::vector<HuggingFaceName> result = names();
+  std::erase_if(result,
+                [](const HuggingFaceName& name) { return name.ours.find(".feed_forward.") != std::string::npos; });
+  result.push_back({"layers.*.moe.router.gate.weight", "model.layers.*.mlp.gate.weight"});
+  result.push_back({"layers.*.moe.experts.w1", "model.layers.*.mlp.experts.#.gate_proj.weight"});
+  result.push_back({"layers.*.moe.experts.w3", "model.layers.*.mlp.experts.#.up_proj.weight"});
+  result.push_back({"layers.*.moe.experts.w2", "model.layers.*.mlp.experts.#.down_proj.weight"});
+  return result;
+}
+
 }  // namespace
 
 // The window's length and its first layer may stand in a config.json: without the window they mean nothing.
@@ -41,6 +52,18 @@ const HuggingFaceModel& qwen3_hugging_face() {
       .ignored = {},
       .tied = {"model.embed_tokens.weight", "lm_head.weight"},
   };
+  return model;
+}
+
+// Experts are stacked here and one by one there.
+const HuggingFaceModel& qwen3_moe_hugging_face() {
+  static const HuggingFaceModel model = [] {
+    HuggingFaceModel m = qwen3_hugging_face();
+    m.model_type = "qwen3_moe";
+    m.architecture = "Qwen3MoeForCausalLM";
+    m.parameters = moe_names();
+    return m;
+  }();
   return model;
 }
 

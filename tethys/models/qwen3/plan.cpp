@@ -6,4 +6,6 @@ namespace tethys {
 
 Plan qwen3_plan(const PlanOptions& options) { return transformer_plan(options); }
 
+Plan qwen3_moe_plan(const PlanOptions& options) { return moe_transformer_plan(options); }
+
 }  // namespace tethys
