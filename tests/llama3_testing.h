@@ -14,6 +14,7 @@
 #include "models/llama3/plan.h"
 #include "models/registry.h"
 #include "nn/attention.h"
+#include "nn/moe/moe.h"
 #include "pjrt/client.h"
 #include "pjrt/plugin.h"
 #include "runtime/executor.h"
@@ -29,6 +30,7 @@ struct Model {
   int64_t original = 64;
   std::string architecture = "llama3";
   int64_t head_dim = 0;  // 0: the width's share
+  int64_t experts = 0, experts_per_token = 1, expert_ffn = 32;
 };
 
 // How the same step is recorded and run.
@@ -42,6 +44,7 @@ struct Variant {
   bool reshard_after_forward = true;
   bool sequence_parallel = false;
   bool head_tail = false;  // of rows that are shared over cp
+  Dispatcher dispatcher = Dispatcher::AllToAll;
   // For runs of many steps: worth the compiler's time.
   bool optimised = false;
   // What is done to the config tree before the model is built, and the foreign code that it then needs.
@@ -66,6 +69,7 @@ inline std::unique_ptr<LanguageModel> build_model(const Config& config, const Va
   const std::unique_ptr<LanguageModelConfig> tree = architecture_of(config).configure(config);
   if (variant.rewrite) variant.rewrite(*tree);
   repeat_kv_heads(*tree, variant.mesh.size_of("tp"));
+  set_dispatcher(*tree, variant.dispatcher);
   return tree->build();
 }
 
@@ -79,6 +83,9 @@ inline Config config_of(const Model& m) {
   config.set("model.n_heads", m.heads, origin);
   config.set("model.n_kv_heads", m.kv_heads, origin);
   config.set("model.ffn_dim", m.ffn, origin);
+  config.set("model.n_experts", m.experts, origin);
+  config.set("model.experts_per_token", m.experts_per_token, origin);
+  config.set("model.expert_ffn_dim", m.expert_ffn, origin);
   config.set("model.vocab_size", m.vocab, origin);
   config.set("model.tie_embeddings", m.tied, origin);
   config.set("model.norm_eps", m.norm_eps, origin);
@@ -119,7 +126,8 @@ class Run {
     const DType compute = variant_.compute_dtype.value_or(variant_.dtype);
     StoreOptions options{variant_.mesh, variant_.scan, variant_.dtype,
                          compute,       wide(compute), variant_.reshard_after_forward};
-    const PlanOptions plan{variant_.sequence_parallel, model.kv_heads % variant_.mesh.size_of("tp") != 0};
+    const PlanOptions plan{variant_.sequence_parallel, model.kv_heads % variant_.mesh.size_of("tp") != 0,
+                           !variant_.mesh.find("tp")};
     store_ = make_store(*model_, architecture_of(config).plan(plan), options);
     const bool gathers =
         variant_.mesh.size_of("dp_shard") * variant_.mesh.size_of("cp") > 1 && variant_.reshard_after_forward;

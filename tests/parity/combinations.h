@@ -5,20 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "kernels/routed_experts/routed_experts.h"
 #include "train/degrees.h"
 
 namespace tethys::parity {
 
 struct Combination {
   std::string name;
-  int64_t replicate = 1, shard = 1, context = 1, tensor = 1;
+  int64_t replicate = 1, shard = 1, context = 1, tensor = 1, expert = 1;
   bool sequence_parallel = false;
   bool head_tail = true;  // of context parallelism
   bool reshard = true;    // gathered weights are gathered again in the backward
   bool scan = false;
   bool full_remat = false;
+  Dispatcher dispatcher = Dispatcher::AllToAll;
 
-  Mesh mesh() const { return mesh_of({replicate, shard, context, tensor}); }
+  Mesh mesh() const { return mesh_of({replicate, shard, context, tensor, expert}); }
 };
 
 inline const std::vector<Combination> kCombinations = {
@@ -54,6 +56,27 @@ inline const std::vector<Combination> kCombinations = {
      .sequence_parallel = true,
      .scan = true,
      .full_remat = true},
+    {.name = "FSDP 2 × EP 2", .shard = 2, .expert = 2},
+    {.name = "FSDP 4 × EP 2, scan, full remat", .shard = 4, .expert = 2, .scan = true, .full_remat = true},
+    {.name = "FSDP 4 × EP 4", .shard = 4, .expert = 4},
+    {.name = "FSDP 4 × EP 4, local", .shard = 4, .expert = 4, .dispatcher = Dispatcher::Local},
+    {.name = "TP 2 × EP 2", .tensor = 2, .expert = 2},
+    {.name = "FSDP 2 × TP 2 × EP 2", .shard = 2, .tensor = 2, .expert = 2},
+    {.name = "FSDP 2 × TP 2 × EP 4", .shard = 2, .tensor = 2, .expert = 4},
+    {.name = "FSDP 2 × TP 2 × EP 4, SP, scan",
+     .shard = 2,
+     .tensor = 2,
+     .expert = 4,
+     .sequence_parallel = true,
+     .scan = true},
+    {.name = "HSDP 2×2 × EP 2", .replicate = 2, .shard = 2, .expert = 2},
+    {.name = "FSDP 2 × CP 2 × EP 4, local, scan",
+     .shard = 2,
+     .context = 2,
+     .expert = 4,
+     .scan = true,
+     .dispatcher = Dispatcher::Local},
+    {.name = "CP 2 × TP 4 × EP 4, SP", .context = 2, .tensor = 4, .expert = 4, .sequence_parallel = true},
 };
 
 }  // namespace tethys::parity
