@@ -185,6 +185,8 @@ class Run {
   Named gradients() const { return logical(results_, 2); }
 
   const CompiledProgram& program() const { return *program_; }
+  // What arrays hold in the devices' memory.
+  int64_t live_bytes() const { return executor_.ledger().live(pjrt::MemoryKind::Default); }
   const std::vector<StoredParameter>& store() const { return store_; }
 
  private:

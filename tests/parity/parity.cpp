@@ -1,6 +1,7 @@
 // Runs every combination of parallelism and holds it to one device with no mesh, scan, remat or accumulation, in
 // float64: loss, norm and every gradient of the first step to 1e-9 of a tensor's largest element, losses, norms and
-// parameters of ten steps to 1e-7. Then leaves out one reduction at a time and expects that to be seen.
+// parameters of ten steps to 1e-7. One run of each goes on to fifty steps, in which nothing may hang and no handle or
+// byte may be left over. Then leaves out one reduction at a time and expects that to be seen.
 //
 // usage: parity [--quick] [--table FILE]
 //   --quick        each combination once, with one of the models and batches in turn
@@ -17,6 +18,8 @@
 #include "packed_rows.h"
 #include "parity/combinations.h"
 #include "parity/drop_reduction.h"
+#include "pjrt/live_handles.h"
+#include "runtime/watchdog.h"
 
 namespace tethys::parity {
 namespace {
@@ -28,7 +31,8 @@ using llama3_testing::Variant;
 
 constexpr int64_t kRows = 16;
 constexpr int64_t kLength = 16;
-constexpr int64_t kSteps = 10;
+constexpr int64_t kSteps = 10, kSoaked = 50;
+constexpr std::chrono::minutes kStuck{2};
 constexpr double kFirst = 1e-9, kTen = 1e-7;
 constexpr const char* kBegin = "<!-- parity: written by `make parity` -->\n";
 constexpr const char* kEnd = "<!-- end of parity -->\n";
@@ -65,20 +69,36 @@ struct Result {
   std::vector<double> losses, norms;
   Named gradients;  // of the first step
   Named parameters;
+  std::string left_over;  // by the steps after these; empty: nothing
 };
 
-Result train(const Subject& subject, const Variant& variant, int64_t steps) {
+Run::Outcome step_of(Run& run, const Subject& subject, int64_t step) {
+  static Watchdog watchdog(kStuck, [](const Watchdog::Stuck& stuck) {
+    fmt::print(stderr, "parity: {}\n", to_string(stuck));
+    std::_Exit(4);
+  });
+  const Watchdog::Step guard = watchdog.step(step, subject.name);
+  const PackedRows rows = packed_rows(step, kRows, kLength, subject.model.vocab);
+  return run.step(step, 0.01 / static_cast<double>(step + 1), rows.tokens, rows.labels, rows.positions, rows.segments);
+}
+
+std::string held(const Run& run) {
+  return fmt::format("{}, {} bytes", pjrt::to_string(pjrt::live_handles()), run.live_bytes());
+}
+
+Result train(const Subject& subject, const Variant& variant, int64_t steps, bool soaks = false) {
   Run run(subject.model, variant, kRows, kLength, "default.so");
   Result result;
   for (int64_t step = 0; step < steps; ++step) {
-    const PackedRows rows = packed_rows(step, kRows, kLength, subject.model.vocab);
-    const Run::Outcome outcome =
-        run.step(step, 0.01 / static_cast<double>(step + 1), rows.tokens, rows.labels, rows.positions, rows.segments);
+    const Run::Outcome outcome = step_of(run, subject, step);
     result.losses.push_back(outcome.loss);
     result.norms.push_back(outcome.norm);
     if (step == 0) result.gradients = run.gradients();
   }
   result.parameters = run.parameters();
+  const std::string before = held(run);
+  for (int64_t step = steps; soaks && step < kSoaked; ++step) step_of(run, subject, step);
+  if (held(run) != before) result.left_over = fmt::format("{} before, {} after", before, held(run));
   return result;
 }
 
@@ -132,7 +152,9 @@ class Parity {
   bool run() {
     for (const Combination& c : kCombinations) {
       Row row{c, 0, {}};
-      for (const auto& [subject, microbatches] : runs_of(c)) compare(row, *subject, microbatches);
+      const auto runs = runs_of(c);
+      for (const auto& [subject, microbatches] : runs) compare(row, *subject, microbatches);
+      if (!quick_) soak(row, *runs.back().first, runs.back().second);
       rows_.push_back(row);
     }
     for (const auto& [what, c, axis] : faults()) expect_seen(what, c, axis);
@@ -140,10 +162,14 @@ class Parity {
   }
 
   std::string table() const {
-    std::string text = "| combination | devices | runs | first step | ten steps |\n|---|---|---|---|---|\n";
+    std::string text = "| combination | devices | runs | first step | ten steps | left over after fifty |\n";
+    text += "|---|---|---|---|---|---|\n";
     for (const Row& row : rows_) {
-      text += fmt::format("| {} | {} | {} | {:.1e} | {:.1e} |\n", row.combination.name, row.combination.mesh().size(),
-                          row.runs, row.worst.first, row.worst.ten);
+      text += fmt::format("| {} | {} | {} | {:.1e} | {:.1e} | {} |\n", row.combination.name,
+                          row.combination.mesh().size(), row.runs, row.worst.first, row.worst.ten,
+                          quick_       ? "not run"
+                          : row.steady ? "nothing"
+                                       : "FAILED");
     }
     return text;
   }
@@ -153,6 +179,7 @@ class Parity {
     Combination combination;
     int64_t runs = 0;
     Errors worst;
+    bool steady = false;  // over fifty steps
   };
 
   // The models that it is for and microbatches of a step; if quick one of these, a different one for each row.
@@ -208,6 +235,15 @@ class Parity {
     std::fflush(stdout);
   }
 
+  void soak(Row& row, const Subject& subject, int64_t microbatches) {
+    const std::string left = train(subject, variant_of(row.combination, microbatches), 2, true).left_over;
+    row.steady = left.empty();
+    ok_ = ok_ && row.steady;
+    fmt::print("{:<44} {:<18} {} steps: {}\n", row.combination.name, subject.name, kSoaked,
+               row.steady ? "nothing left over" : "FAILED: " + left);
+    std::fflush(stdout);
+  }
+
   void expect_seen(Dropped what, const Combination& c, const std::string& axis) {
     const Subject& subject = subjects_.back();
     Variant variant = variant_of(c, 1);
@@ -224,7 +260,7 @@ class Parity {
   }
 
   static Result first_step(const Result& whole) {
-    return {{whole.losses[0]}, {whole.norms[0]}, whole.gradients, whole.parameters};
+    return {{whole.losses[0]}, {whole.norms[0]}, whole.gradients, whole.parameters, ""};
   }
 
   bool quick_;
