@@ -1,5 +1,7 @@
 #include "models/transformer_options.h"
 
+#include "base/error.h"
+
 namespace tethys {
 namespace {
 
@@ -37,6 +39,10 @@ std::unique_ptr<SelfAttentionConfig> attention_of(const Config& config, const In
 
 std::unique_ptr<GatedFeedForwardConfig> feed_forward_of(const Config& config, const InitialValue& w1,
                                                         const InitialValue& w2, const InitialValue& w3) {
+  if (config.get_int("model.n_experts") > 0) {
+    user_error("{}: {} has one feed-forward for all tokens; take an architecture with experts, or 0",
+               config.cite("model.n_experts"), config.cite("model.name"));
+  }
   const int64_t dim = config.get_int("model.dim"), ffn_dim = config.get_int("model.ffn_dim");
   auto result = std::make_unique<GatedFeedForwardConfig>();
   result->w1 = std::make_unique<LinearConfig>(dim, ffn_dim, w1);
@@ -47,6 +53,10 @@ std::unique_ptr<GatedFeedForwardConfig> feed_forward_of(const Config& config, co
 
 std::unique_ptr<MoEConfig> moe_of(const Config& config, const InitialValue& w1, const InitialValue& w2) {
   const int64_t dim = config.get_int("model.dim"), experts = config.get_int("model.n_experts");
+  if (experts == 0) {
+    user_error("{}: {} is made of experts; give their number, such as 64", config.cite("model.n_experts"),
+               config.cite("model.name"));
+  }
   auto result = std::make_unique<MoEConfig>();
   result->router = std::make_unique<RouterConfig>();
   result->router->dim = dim;
