@@ -62,7 +62,7 @@ void add_file(Manifest& manifest, const Path& folder, const std::string& name, c
     if (index != nullptr && !index->contains(entry.name)) {
       user_error("{}: tensor \"{}\" is in {}, but not in the index", (folder / kIndex).string(), entry.name, name);
     }
-    manifest.tensors[entry.name] = {entry.type, {{name, whole(entry.type.dims)}}};
+    manifest.tensors[entry.name] = {entry.type, {{name, whole(entry.type.dims), entry.name}}};
   }
 }
 
@@ -114,6 +114,25 @@ Manifest read_hugging_face(const Path& folder) {
                found == manifest.tensors.end() ? "" : "in ", there);
   }
   return manifest;
+}
+
+ManifestTensor stacked(const Path& folder, const Manifest& manifest, const std::vector<std::string>& names) {
+  const TensorType& first = manifest.tensors.at(names.at(0)).type;
+  ManifestTensor all{first, {}};
+  all.type.dims.insert(all.type.dims.begin(), static_cast<int64_t>(names.size()));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const ManifestTensor& one = manifest.tensors.at(names[i]);
+    if (one.type.dtype != first.dtype) {
+      user_error("{}: {} is {} and {} is {}; the experts' matrices of a layer have one dtype", folder.string(),
+                 names[0], name_of(first.dtype), names[i], name_of(one.type.dtype));
+    }
+    require(one.type == first, "{} is {}, {} is {}", names[0], to_string(first), names[i], to_string(one.type));
+    Window window = whole(all.type.dims);
+    window.offset[0] = static_cast<int64_t>(i);
+    window.extent[0] = 1;
+    all.pieces.push_back({one.pieces.at(0).file, std::move(window), names[i]});
+  }
+  return all;
 }
 
 void require_equal_tensors(const Path& folder, const Manifest& manifest, const std::string& a, const std::string& b) {

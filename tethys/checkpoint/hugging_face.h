@@ -20,6 +20,10 @@ namespace tethys {
 // What lies where, under the names that the folder gives; files without a hash. UserError.
 Manifest read_hugging_face(const Path& folder);
 
+// Tensors of one shape, in order, as one with a dimension in front, for a Checkpoint. UserError unless they have one
+// dtype.
+ManifestTensor stacked(const Path& folder, const Manifest& manifest, const std::vector<std::string>& names);
+
 // UserError unless both tensors have the same type and bytes.
 void require_equal_tensors(const Path& folder, const Manifest& manifest, const std::string& a, const std::string& b);
 

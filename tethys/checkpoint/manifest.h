@@ -21,6 +21,7 @@ namespace tethys {
 struct ManifestPiece {
   std::string file;
   Window window;
+  std::string name = "";  // in a file that others wrote (hugging_face.h); ours have piece_name()
   bool operator==(const ManifestPiece&) const = default;
 };
 

@@ -165,8 +165,8 @@ Checkpoint::Checkpoint(Path path) : path_(std::move(path)), manifest_(read_manif
   }
 }
 
-Checkpoint::Checkpoint(Path path, Manifest manifest, std::map<std::string, std::string> names)
-    : path_(std::move(path)), manifest_(std::move(manifest)), foreign_(true), names_(std::move(names)) {}
+Checkpoint::Checkpoint(Path path, Manifest manifest)
+    : path_(std::move(path)), manifest_(std::move(manifest)), foreign_(true) {}
 
 const SafetensorsFile& Checkpoint::checked_file(const std::string& name) {
   if (const auto found = open_.find(name); found != open_.end()) return found->second;
@@ -186,10 +186,11 @@ const SafetensorsFile& Checkpoint::checked_file(const std::string& name) {
 
 const SafetensorsEntry& Checkpoint::checked_entry(const std::string& tensor, const TensorType& type,
                                                   const ManifestPiece& piece) {
-  const auto other = names_.find(tensor);
-  const std::string key = other == names_.end() ? piece_name(tensor, type, piece.window) : other->second;
-  const TensorType expected{type.dtype, piece.window.extent};
+  const std::string key = foreign_ ? piece.name : piece_name(tensor, type, piece.window);
+  TensorType expected{type.dtype, piece.window.extent};
   const SafetensorsEntry* entry = checked_file(piece.file).find(key);
+  const bool is_index = foreign_ && expected.rank() > 0 && expected.dims[0] == 1;
+  if (is_index && entry && entry->type.rank() < expected.rank()) expected.dims.erase(expected.dims.begin());
   if (!entry || entry->type != expected) {
     user_error("{}: expected a tensor \"{}\" of type {}, got {}", (path_ / piece.file).string(), key,
                to_string(expected), entry ? to_string(entry->type) : "none");

@@ -78,9 +78,10 @@ class CheckpointStore {
 class Checkpoint {
  public:
   explicit Checkpoint(Path path);
-  // Tensors in files that others wrote, see hugging_face.h. `names` has the tensors whose names in the files are others
-  // than the manifest's. No hash of the files is known, so they are taken as they are.
-  Checkpoint(Path path, Manifest manifest, std::map<std::string, std::string> names);
+  // Tensors in files that others wrote, see hugging_face.h, where each piece has a name of its own; one that is a
+  // single index of the first dimension may lie there without that dimension. No hash of the files is known, so they
+  // are taken as they are.
+  Checkpoint(Path path, Manifest manifest);
 
   const Manifest& manifest() const { return manifest_; }
   const Path& path() const { return path_; }
@@ -101,7 +102,6 @@ class Checkpoint {
   Path path_;
   Manifest manifest_;
   bool foreign_ = false;
-  std::map<std::string, std::string> names_;  // in the files, where they are others
   std::map<std::string, MappedFile> mapped_;  // not read from yet
   std::map<std::string, SafetensorsFile> open_;
 };

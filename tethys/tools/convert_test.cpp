@@ -21,6 +21,7 @@ struct Sizes {
   bool tied = false;
   std::string architecture = "llama3";
   int64_t head_dim = 8;
+  int64_t experts = 0, expert_ffn = 24;
 };
 
 // The names and shapes of a model of Tethys.
@@ -35,10 +36,17 @@ std::map<std::string, Dims> shapes_of(const Sizes& s) {
     shapes[layer + "attention.wo.weight"] = {s.dim, width};
     for (const char* narrow : {"wk", "wv"}) shapes[layer + "attention." + narrow + ".weight"] = {kv, s.dim};
     for (const char* norm : {"q_norm", "k_norm"}) {
-      if (s.architecture == "qwen3") shapes[layer + "attention." + norm + ".weight"] = {s.head_dim};
+      if (s.architecture.starts_with("qwen3")) shapes[layer + "attention." + norm + ".weight"] = {s.head_dim};
     }
-    for (const char* up : {"w1", "w3"}) shapes[layer + "feed_forward." + up + ".weight"] = {s.ffn, s.dim};
-    shapes[layer + "feed_forward.w2.weight"] = {s.dim, s.ffn};
+    if (s.experts == 0) {
+      for (const char* up : {"w1", "w3"}) shapes[layer + "feed_forward." + up + ".weight"] = {s.ffn, s.dim};
+      shapes[layer + "feed_forward.w2.weight"] = {s.dim, s.ffn};
+      continue;
+    }
+    shapes[layer + "moe.expert_bias"] = {s.experts};
+    shapes[layer + "moe.router.gate.weight"] = {s.experts, s.dim};
+    for (const char* up : {"w1", "w3"}) shapes[layer + "moe.experts." + up] = {s.experts, s.expert_ffn, s.dim};
+    shapes[layer + "moe.experts.w2"] = {s.experts, s.dim, s.expert_ffn};
   }
   return shapes;
 }
@@ -63,11 +71,13 @@ void make_run(const Path& folder, const Sizes& s) {
     }
   }
   CheckpointStore(folder / "checkpoint").save({.step = 7, .fingerprint = "", .seed = 0, .data_position = 0}, pieces, 0);
-  write_file(folder / "config.toml", fmt::format("[model]\nname = \"{}\"\nhead_dim = {}\ndim = {}\nn_layers = "
-                                                 "{}\nn_heads = {}\nn_kv_heads = {}\nffn_dim = {}\nvocab_size = "
-                                                 "{}\ntie_embeddings = {}\n[data]\ntokenizer = \"{}\"\n",
-                                                 s.architecture, s.head_dim, s.dim, s.layers, s.heads, s.kv_heads,
-                                                 s.ffn, s.vocab, s.tied, corpus().tokenizer()));
+  write_file(folder / "config.toml",
+             fmt::format("[model]\nname = \"{}\"\nhead_dim = {}\ndim = {}\nn_layers = "
+                         "{}\nn_heads = {}\nn_kv_heads = {}\nffn_dim = {}\nn_experts = "
+                         "{}\nexperts_per_token = {}\nexpert_ffn_dim = {}\nvocab_size = "
+                         "{}\ntie_embeddings = {}\n[data]\ntokenizer = \"{}\"\n",
+                         s.architecture, s.head_dim, s.dim, s.layers, s.heads, s.kv_heads, s.ffn, s.experts,
+                         s.experts == 0 ? 1 : 2, s.expert_ffn, s.vocab, s.tied, corpus().tokenizer()));
 }
 
 Ended convert(const Path& from, const Path& to, std::vector<std::string> flags = {}) {
@@ -107,13 +117,27 @@ TEST_P(Exported, HoldsTheWeightsUnderTheirNamesAndTheTokenizer) {
   const Path output = folder_ / "hf";
   expect_done(convert(folder_ / "run/checkpoint/step-00000007", output));
   const SafetensorsFile file(output / "model.safetensors");
-  EXPECT_EQ(file.entries().size(), shapes_of(GetParam()).size());
+  const int64_t experts = GetParam().experts, layers = GetParam().layers;
+  // Of a layer's stacks of experts each is as many tensors; its bias is none.
+  const int64_t more = experts == 0 ? 0 : layers * (3 * (experts - 1) - 1);
+  EXPECT_EQ(static_cast<int64_t>(file.entries().size()), static_cast<int64_t>(shapes_of(GetParam()).size()) + more);
   EXPECT_EQ(file.find("lm_head.weight") == nullptr, GetParam().tied);
-  const SafetensorsEntry* entry = file.find("model.layers.1.mlp.down_proj.weight");
-  ASSERT_NE(entry, nullptr);
-  std::vector<std::byte> expected(32 * 48 * sizeof(float));
-  fill("layers.1.feed_forward.w2.weight", expected);
-  EXPECT_TRUE(std::ranges::equal(file.bytes(*entry), expected));
+  const auto expect_part = [&](const std::string& ours, const std::string& theirs, const Dims& dims, int64_t part) {
+    const SafetensorsEntry* entry = file.find(theirs);
+    ASSERT_NE(entry, nullptr) << theirs;
+    EXPECT_EQ(entry->type, (TensorType{DType::F32, dims})) << theirs;
+    const auto size = static_cast<size_t>(element_count(dims)) * sizeof(float);
+    std::vector<std::byte> expected(static_cast<size_t>(part + 1) * size);
+    fill(ours, expected);
+    EXPECT_TRUE(std::ranges::equal(file.bytes(*entry), std::span(expected).last(size))) << theirs;
+  };
+  if (experts == 0) {
+    expect_part("layers.1.feed_forward.w2.weight", "model.layers.1.mlp.down_proj.weight", {32, 48}, 0);
+  } else {
+    expect_part("layers.1.moe.experts.w1", "model.layers.1.mlp.experts.2.gate_proj.weight", {24, 32}, 2);
+    expect_part("layers.0.moe.experts.w3", "model.layers.0.mlp.experts.0.up_proj.weight", {24, 32}, 0);
+    expect_part("layers.1.moe.experts.w2", "model.layers.1.mlp.experts.3.down_proj.weight", {32, 24}, 3);
+  }
   EXPECT_EQ(read_file(output / "tokenizer.json"), read_file(corpus().tokenizer()));
   const json tokenizer = json::parse(read_file(output / "tokenizer_config.json"));
   EXPECT_EQ(tokenizer.at("eos_token"), "<|end_of_text|>");
@@ -127,14 +151,15 @@ std::string label(const testing::TestParamInfo<Sizes>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, Exported,
                          testing::Values(Sizes{.tied = true}, Sizes{.tied = false},
-                                         Sizes{.tied = true, .architecture = "qwen3", .head_dim = 16}),
+                                         Sizes{.tied = true, .architecture = "qwen3", .head_dim = 16},
+                                         Sizes{.architecture = "qwen3_moe", .experts = 4}),
                          label);
 
 // An exported folder whose config.json or weights are then changed.
 class HuggingFaceInput : public testing::Test {
  protected:
-  HuggingFaceInput() {
-    make_run(folder_ / "run", {.tied = true});
+  explicit HuggingFaceInput(const Sizes& sizes = {.tied = true}) {
+    make_run(folder_ / "run", sizes);
     expect_done(convert(folder_ / "run", folder_ / "hf"));
     config_ = json::parse(read_file(folder_ / "hf/config.json"));
   }
@@ -247,6 +272,55 @@ TEST_F(HuggingFaceInput, ATiedModelMayHoldTheOutputToo) {
   EXPECT_EQ(read_file(folder_ / "back/model.safetensors"), read_file(folder_ / "hf/model.safetensors"));
 }
 
+class MoeInput : public HuggingFaceInput {
+ protected:
+  MoeInput() : HuggingFaceInput({.architecture = "qwen3_moe", .experts = 4}) {}
+};
+
+TEST_F(MoeInput, ExpertsThatAreNotTheConfigsAreShownByTheirNames) {
+  const auto expert = [](int number, const char* matrix) {
+    return fmt::format("model.layers.1.mlp.experts.{}.{}.weight", number, matrix);
+  };
+  write_weights({{expert(3, "gate_proj"), {}},
+                 {expert(0, "down_proj"), {DType::F32, {24, 32}}},
+                 {expert(4, "up_proj"), {DType::F32, {24, 32}}}});
+  expect_refused({"3 of its tensors differ",
+                  expert(3, "gate_proj") + ": expected f32[24,32], the checkpoint has no such tensor",
+                  expert(0, "down_proj") + ": expected f32[32,24], the checkpoint has f32[24,32]",
+                  expert(4, "up_proj") + ": expected no such tensor, the checkpoint has f32[24,32]"});
+  write_weights({{expert(2, "up_proj"), {DType::BF16, {24, 32}}}});
+  expect_refused({expert(0, "up_proj") + " is f32 and " + expert(2, "up_proj") +
+                  " is bf16; the experts' matrices of a layer have one dtype"});
+}
+
+TEST_F(MoeInput, ConfigsOfOtherMixturesAreRefusedByTheKeyAndThoseOfBothSpellingsAreTaken) {
+  write_weights({});
+  const auto with = [&](const std::string& patch) {
+    json changed = config_;
+    changed.merge_patch(json::parse(patch));
+    write_file(folder_ / "changed/config.json", changed.dump());
+  };
+  const std::pair<const char*, const char*> refused[] = {
+      {R"({"norm_topk_prob":null})", "norm_topk_prob is missing, which stands for false, and only true is supported"},
+      {R"({"norm_topk_prob":false})", "norm_topk_prob is false, and only true is supported"},
+      {R"({"decoder_sparse_step":2})", "decoder_sparse_step is 2, and only 1 is supported"},
+      {R"({"mlp_only_layers":[0]})", "mlp_only_layers is [0], and only [] is supported"},
+      {R"({"num_experts_per_tok":5})", "is more than model.n_experts = 4"},
+      {R"({"num_experts":null,"num_local_experts":"4"})", "num_local_experts is \"4\", expected an int"},
+  };
+  for (const auto& [patch, reason] : refused) {
+    with(patch);
+    expect_refused({reason});
+  }
+  // As transformers 5 writes it, which trains with a loss for the balance besides.
+  with(R"({"num_experts":null,"num_local_experts":4,"decoder_sparse_step":null,"mlp_only_layers":null,
+           "output_router_logits":true,"router_aux_loss_coef":0.001})");
+  expect_done(convert(folder_ / "changed", folder_ / "out"));
+  expect_done(convert(folder_ / "out", folder_ / "back", {"--data.tokenizer", corpus().tokenizer()}));
+  EXPECT_EQ(read_file(folder_ / "back/model.safetensors"), read_file(folder_ / "hf/model.safetensors"));
+  EXPECT_EQ(json::parse(read_file(folder_ / "back/config.json")), config_);
+}
+
 TEST_F(HuggingFaceInput, MistakesOfTheCommandLineSayWhatToGive) {
   const auto expect = [](const Ended& ended, const std::string& text) {
     EXPECT_EQ(ended.status, 2) << ended.output;
@@ -263,16 +337,17 @@ TEST_F(HuggingFaceInput, MistakesOfTheCommandLineSayWhatToGive) {
   expect(convert(folder_ / "run", folder_ / "out", {"--recipe", "llama3_8b"}), "tensors differ");
 }
 
-TEST(Convert, HoldsOneTensorInMemory) {
+// 8 MiB in the largest tensors: of a dense model, and of one whose experts are one tensor here and 16 there.
+class ConvertLarge : public testing::TestWithParam<Sizes> {};
+
+TEST_P(ConvertLarge, HoldsOneTensorInMemory) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "a sanitizer keeps what is freed for a while";
 #endif
-  // 8 MiB in the largest tensors.
-  const Sizes sizes{.dim = 512, .layers = 6, .ffn = 4096, .vocab = 4096, .tied = true};
   const TemporaryFolder folder;
-  make_run(folder / "run", sizes);
+  make_run(folder / "run", GetParam());
   int64_t total = 0;
-  for (const auto& [name, dims] : shapes_of(sizes)) total += element_count(dims) * 4;
+  for (const auto& [name, dims] : shapes_of(GetParam())) total += element_count(dims) * 4;
   ASSERT_GT(total, 150 * kMiB);
   const Ended nothing = run_tethys({"convert", "--help"});
   const Ended out = convert(folder / "run", folder / "hf", {"--max_shard_size", "60MB"});
@@ -282,6 +357,17 @@ TEST(Convert, HoldsOneTensorInMemory) {
     EXPECT_LT(ended.peak_memory - nothing.peak_memory, 32 * kMiB);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, ConvertLarge,
+                         testing::Values(Sizes{.dim = 512, .layers = 6, .ffn = 4096, .vocab = 4096, .tied = true},
+                                         Sizes{.dim = 512,
+                                               .layers = 6,
+                                               .vocab = 4096,
+                                               .tied = true,
+                                               .architecture = "qwen3_moe",
+                                               .experts = 16,
+                                               .expert_ffn = 256}),
+                         label);
 
 }  // namespace
 }  // namespace tethys

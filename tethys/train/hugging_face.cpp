@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 #include "base/atomic_folder.h"
 #include "base/error.h"
@@ -32,31 +31,25 @@ bool is_file(const Path& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-// A parameter of the model.
+// A parameter of the model, and the tensors there that it is: none, if it is not trained.
 struct Named {
   std::string ours;
-  std::string theirs;
   Dims dims;
+  HuggingFaceTensors theirs;
+
+  bool is_there() const { return !theirs.names.empty(); }
+  bool is_stacked() const { return theirs.dims != dims; }
 };
 
-// In the order of the model, without what is not trained, which is not in a Hugging Face folder.
+// In the order of the model.
 std::vector<Named> parameters_of(const Config& config) {
   const Architecture& architecture = architecture_of(config);
   std::vector<Named> all;
-  architecture.configure(config)->build()->for_each_parameter([&](Parameter& parameter) {
-    if (!parameter.trained()) return;
-    const std::string& name = parameter.name();
-    all.push_back({name, hugging_face_name(architecture.hugging_face(), name), parameter.dims()});
+  architecture.configure(config)->build()->for_each_parameter([&](Parameter& p) {
+    Named& named = all.emplace_back(Named{p.name(), p.dims(), {}});
+    if (p.trained()) named.theirs = hugging_face_tensors(architecture.hugging_face(), named.ours, named.dims);
   });
   return all;
-}
-
-std::set<std::string> untrained_of(const Config& config) {
-  std::set<std::string> names;
-  architecture_of(config).configure(config)->build()->for_each_parameter([&](Parameter& p) {
-    if (!p.trained()) names.insert(p.name());
-  });
-  return names;
 }
 
 bool matches(const std::vector<std::string>& globs, const std::string& name) {
@@ -74,28 +67,41 @@ void require_shapes(const Manifest& manifest, const std::map<std::string, Dims>&
   require_tensors(manifest, expected, where.string());
 }
 
-// A tensor of a checkpoint in another dtype. It is read in runs of rows, so that no second copy of it is there.
-void read_in(DType dtype, Checkpoint& checkpoint, const std::string& name, std::span<std::byte> out) {
+// A window of a tensor of a checkpoint in another dtype. It is read in small parts, so that no second copy of it is
+// there.
+void read_in(DType dtype, Checkpoint& checkpoint, const std::string& name, const Window& window,
+             std::span<std::byte> out) {
   constexpr int64_t kAtOnce = int64_t{1} << 23;
-  const TensorType type = checkpoint.manifest().tensors.at(name).type;
-  Window window = whole(type.dims);
-  const int64_t rows = type.dims.empty() ? 1 : type.dims[0];
-  const int64_t row = rows == 0 ? 0 : type.elements() / rows;
-  const int64_t step =
-      std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, row * static_cast<int64_t>(size_of(type.dtype))));
-  for (int64_t begin = 0; begin < rows; begin += step) {
-    const int64_t count = std::min(step, rows - begin);
-    if (!type.dims.empty()) {
-      window.offset[0] = begin;
-      window.extent[0] = count;
+  const DType stored = checkpoint.manifest().tensors.at(name).type.dtype;
+  const auto cut = std::find_if(window.extent.begin(), window.extent.end(), [](int64_t size) { return size > 1; });
+  if (cut == window.extent.end() || window.elements() * static_cast<int64_t>(size_of(stored)) <= kAtOnce) {
+    if (stored == dtype) return checkpoint.read(name, window, out);
+    return convert(stored, checkpoint.read(name, window).bytes(), dtype, out);
+  }
+  const auto dim = static_cast<size_t>(cut - window.extent.begin());
+  Window first = window, second = window;
+  first.extent[dim] = window.extent[dim] / 2;
+  second.offset[dim] += first.extent[dim];
+  second.extent[dim] -= first.extent[dim];
+  const size_t middle = static_cast<size_t>(first.elements()) * size_of(dtype);
+  read_in(dtype, checkpoint, name, first, out.first(middle));
+  read_in(dtype, checkpoint, name, second, out.subspan(middle));
+}
+
+// The parts of a parameter of a checkpoint that are tensors of their own there.
+void append_sources(std::vector<SafetensorsSource>& sources, const Named& parameter, DType dtype,
+                    Checkpoint& checkpoint) {
+  for (size_t i = 0; i < parameter.theirs.names.size(); ++i) {
+    Window window = whole(parameter.dims);
+    if (parameter.is_stacked()) {
+      window.offset[0] = static_cast<int64_t>(i);
+      window.extent[0] = 1;
     }
-    const std::span<std::byte> part = out.subspan(static_cast<size_t>(begin * row) * size_of(dtype),
-                                                  static_cast<size_t>(count * row) * size_of(dtype));
-    if (type.dtype == dtype) {
-      checkpoint.read(name, window, part);
-    } else {
-      convert(type.dtype, checkpoint.read(name, window).bytes(), dtype, part);
-    }
+    sources.push_back({parameter.theirs.names[i],
+                       {dtype, parameter.theirs.dims},
+                       [&checkpoint, dtype, name = parameter.ours, window](std::span<std::byte> out) {
+                         read_in(dtype, checkpoint, name, window, out);
+                       }});
   }
 }
 
@@ -121,7 +127,9 @@ void write_tokenizer(const Config& config, const Tokenizer& tokenizer, const Ato
 
 DType widest(const Checkpoint& checkpoint, const std::vector<Named>& parameters) {
   DType dtype = checkpoint.manifest().tensors.at(parameters.at(0).ours).type.dtype;
-  for (const Named& p : parameters) dtype = promote(dtype, checkpoint.manifest().tensors.at(p.ours).type.dtype);
+  for (const Named& p : parameters) {
+    if (p.is_there()) dtype = promote(dtype, checkpoint.manifest().tensors.at(p.ours).type.dtype);
+  }
   return dtype;
 }
 
@@ -129,30 +137,35 @@ DType widest(const Checkpoint& checkpoint, const std::vector<Named>& parameters)
 
 Checkpoint open_hugging_face(const Path& folder, const Config& config, const std::vector<std::string>& excluded) {
   const HuggingFaceModel& model = architecture_of(config).hugging_face();
-  const Manifest theirs = read_hugging_face(folder);
-  Manifest checked = theirs;
-  std::erase_if(checked.tensors, [&](const auto& tensor) { return matches(model.ignored, tensor.first); });
-  if (config.get_bool("model.tie_embeddings") && checked.tensors.contains(model.tied.theirs) &&
-      checked.tensors.contains(model.tied.ours)) {
-    require_equal_tensors(folder, checked, model.tied.ours, model.tied.theirs);
-    checked.tensors.erase(model.tied.theirs);
+  Manifest theirs = read_hugging_face(folder);
+  std::erase_if(theirs.tensors, [&](const auto& tensor) { return matches(model.ignored, tensor.first); });
+  if (config.get_bool("model.tie_embeddings") && theirs.tensors.contains(model.tied.theirs) &&
+      theirs.tensors.contains(model.tied.ours)) {
+    require_equal_tensors(folder, theirs, model.tied.ours, model.tied.theirs);
+    theirs.tensors.erase(model.tied.theirs);
   }
-  Manifest ours;
-  ours.files = theirs.files;
+  const std::vector<Named> parameters = parameters_of(config);
+  const auto is_left_out = [&](const Named& parameter) { return matches(excluded, parameter.ours); };
   std::map<std::string, Dims> expected;
-  std::map<std::string, std::string> names;
-  for (const Named& parameter : parameters_of(config)) {
-    const auto found = checked.tensors.find(parameter.theirs);
-    names[parameter.ours] = parameter.theirs;
-    if (found != checked.tensors.end()) ours.tensors[parameter.ours] = found->second;
-    if (!matches(excluded, parameter.ours)) {
-      expected[parameter.theirs] = parameter.dims;
-    } else if (found != checked.tensors.end()) {
-      checked.tensors.erase(found);
+  for (const Named& parameter : parameters) {
+    for (const std::string& name : parameter.theirs.names) {
+      if (is_left_out(parameter)) {
+        theirs.tensors.erase(name);
+      } else {
+        expected[name] = parameter.theirs.dims;
+      }
     }
   }
-  require_shapes(checked, expected, folder);
-  return Checkpoint(folder, std::move(ours), std::move(names));
+  require_shapes(theirs, expected, folder);
+  Manifest ours;
+  ours.files = theirs.files;
+  for (const Named& parameter : parameters) {
+    if (!parameter.is_there() || is_left_out(parameter)) continue;
+    const std::vector<std::string>& names = parameter.theirs.names;
+    ours.tensors[parameter.ours] =
+        parameter.is_stacked() ? stacked(folder, theirs, names) : theirs.tensors.at(names.front());
+  }
+  return Checkpoint(folder, std::move(ours));
 }
 
 Checkpoint open_initial_weights(const Config& config) {
@@ -171,23 +184,22 @@ void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Pat
                          const ExportOptions& options) {
   const std::vector<Named> parameters = parameters_of(config);
   std::map<std::string, Dims> expected;
-  for (const Named& p : parameters) expected[p.ours] = p.dims;
   Manifest weights = checkpoint.manifest();
-  const std::set<std::string> untrained = untrained_of(config);
-  std::erase_if(weights.tensors, [&](const auto& tensor) {
-    return tensor.first.starts_with("optimizer.") || untrained.contains(tensor.first);
-  });
+  std::erase_if(weights.tensors, [](const auto& tensor) { return tensor.first.starts_with("optimizer."); });
+  for (const Named& p : parameters) {
+    if (p.is_there()) {
+      expected[p.ours] = p.dims;
+    } else {
+      weights.tensors.erase(p.ours);
+    }
+  }
   require_shapes(weights, expected, checkpoint.path());
   std::optional<Tokenizer> tokenizer;
   if (!config.get_string("data.tokenizer").empty()) tokenizer.emplace(load_tokenizer(config));
 
   const DType dtype = options.dtype.value_or(widest(checkpoint, parameters));
   std::vector<SafetensorsSource> sources;
-  for (const Named& p : parameters) {
-    sources.push_back({p.theirs, {dtype, p.dims}, [&checkpoint, dtype, name = p.ours](std::span<std::byte> out) {
-                         read_in(dtype, checkpoint, name, out);
-                       }});
-  }
+  for (const Named& p : parameters) append_sources(sources, p, dtype, checkpoint);
   AtomicFolder folder(output);
   write_hugging_face(folder.now(), sources, options.max_shard_size);
   if (tokenizer) write_tokenizer(config, *tokenizer, folder);
@@ -204,7 +216,7 @@ void import_hugging_face(const Path& from, Config& config, const Path& output, s
   for (const auto& [name, tensor] : weights.manifest().tensors) {
     const TensorType type = tensor.type.with_dtype(dtype.value_or(tensor.type.dtype));
     pieces.push_back({name, type, whole(type.dims), [&weights, type, name = name](std::span<std::byte> out) {
-                        read_in(type.dtype, weights, name, out);
+                        read_in(type.dtype, weights, name, whole(type.dims), out);
                       }});
   }
   CheckpointStore(folder / "checkpoint").save({}, pieces, 0);

@@ -69,14 +69,19 @@ class Reader {
 
   void check(const HuggingFaceConstant& constant) const {
     const json* value = find(root_, constant.key);
-    if (value == nullptr || *value == json::parse(constant.json)) return;
+    if (value == nullptr && constant.absent.empty()) return;
+    if (value == nullptr) {
+      user_error("{}: {} is missing, which stands for {}, and only {} is supported", where_, constant.key,
+                 constant.absent, constant.json);
+    }
+    if (*value == json::parse(constant.json)) return;
     user_error("{}: {} is {}, and only {} is supported", where_, constant.key, value->dump(), constant.json);
   }
 
   void read_key(const HuggingFaceKey& key) {
-    const json* value = find(root_, key.key);
-    if (value == nullptr && !key.like.empty()) value = find(root_, key.like);
-    if (value != nullptr) return read_value(*value, key.key, key.option);
+    for (const std::string& name : {key.key, key.like}) {
+      if (const json* value = find(root_, name)) return read_value(*value, name, key.option);
+    }
     if (!key.absent) user_error("{}: \"{}\" is missing", where_, key.key);
     set(key.key, key.option, *key.absent);
   }

@@ -178,16 +178,21 @@ TEST(Llama, ADegreeThatDoesNotDivideNamesTheParameterAndTheSize) {
   }
 }
 
+std::string name_of(const std::string& parameter) {
+  const HuggingFaceTensors there = hugging_face_tensors(llama_hugging_face(), parameter, {8, 4});
+  EXPECT_EQ(there.dims, (Dims{8, 4}));
+  EXPECT_EQ(there.names.size(), 1U);
+  return there.names.at(0);
+}
+
 TEST(Llama, HuggingFaceNames) {
-  EXPECT_EQ(hugging_face_name(llama_hugging_face(), "layers.17.feed_forward.w3.weight"),
-            "model.layers.17.mlp.up_proj.weight");
-  EXPECT_EQ(hugging_face_name(llama_hugging_face(), "tok_embeddings.weight"), "model.embed_tokens.weight");
-  EXPECT_EQ(hugging_face_name(llama_hugging_face(), "layers.0.ffn_norm.weight"),
-            "model.layers.0.post_attention_layernorm.weight");
-  EXPECT_THROW(hugging_face_name(llama_hugging_face(), "layers.0.attention.wx.weight"), InternalError);
+  EXPECT_EQ(name_of("layers.17.feed_forward.w3.weight"), "model.layers.17.mlp.up_proj.weight");
+  EXPECT_EQ(name_of("tok_embeddings.weight"), "model.embed_tokens.weight");
+  EXPECT_EQ(name_of("layers.0.ffn_norm.weight"), "model.layers.0.post_attention_layernorm.weight");
+  EXPECT_THROW(name_of("layers.0.attention.wx.weight"), InternalError);
   std::set<std::string> names;
   const auto model = built(small(false));
-  for (Parameter* p : model->parameters()) names.insert(hugging_face_name(llama_hugging_face(), p->name()));
+  for (Parameter* p : model->parameters()) names.insert(name_of(p->name()));
   EXPECT_EQ(names.size(), model->parameters().size());
 }
 

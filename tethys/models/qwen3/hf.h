@@ -6,6 +6,6 @@
 namespace tethys {
 
 const HuggingFaceModel& qwen3_hugging_face();
-const HuggingFaceModel& qwen3_moe_hugging_face();
+const HuggingFaceModel& qwen3_moe_hugging_face();  // with experts
 
 }  // namespace tethys
