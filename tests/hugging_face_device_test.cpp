@@ -52,9 +52,14 @@ void save_as_transformers(const Path& folder, const json& golden_case, const std
   const HuggingFaceModel& model = architecture_of(config_of_case(golden_case)).hugging_face();
   std::vector<SafetensorsSource> sources;
   for (const Weight& w : weights) {
-    const std::string name = hugging_face_name(model, w.name);
-    EXPECT_EQ(golden_case.at("shapes").at(name).get<Dims>(), w.value.type().dims) << name;
-    sources.push_back({name, w.value.type(), {}, [&w] { return w.value.bytes(); }});
+    if (w.name.ends_with("expert_bias")) continue;
+    const HuggingFaceTensors theirs = hugging_face_tensors(model, w.name, w.value.type().dims);
+    const size_t size = w.value.bytes().size() / theirs.names.size();
+    for (size_t i = 0; i < theirs.names.size(); ++i) {
+      EXPECT_EQ(golden_case.at("shapes").at(theirs.names[i]).get<Dims>(), theirs.dims) << theirs.names[i];
+      const std::span<const std::byte> part = w.value.bytes().subspan(i * size, size);
+      sources.push_back({theirs.names[i], {DType::F32, theirs.dims}, {}, [part] { return part; }});
+    }
   }
   EXPECT_EQ(sources.size(), golden_case.at("shapes").size());
   write_hugging_face(folder, sources, 1 << 30);
@@ -134,6 +139,7 @@ TEST_P(HuggingFaceFolder, OfTethysHasTheNamesShapesAndConfigOfTransformersAndCom
   if (theirs["rope_scaling"]["rope_type"] == "default") theirs["rope_scaling"] = nullptr;
   theirs["torch_dtype"] = theirs["dtype"];
   theirs["use_cache"] = true;  // generate.py has no use for one
+  theirs["num_experts"] = theirs.value("num_local_experts", 0);
   const json ours = json::parse(read_file(output / "config.json"));
   for (const auto& [key, value] : ours.items()) EXPECT_EQ(value, theirs.at(key)) << key;
 
@@ -142,7 +148,9 @@ TEST_P(HuggingFaceFolder, OfTethysHasTheNamesShapesAndConfigOfTransformersAndCom
   expect_logits(logits_of(config, open_hugging_face(output, config)), case_);
 }
 
-INSTANTIATE_TEST_SUITE_P(Llama, HuggingFaceFolder, testing::Values("tied", "untied", "qwen3_tied", "qwen3_untied"),
+INSTANTIATE_TEST_SUITE_P(Llama, HuggingFaceFolder,
+                         testing::Values("tied", "untied", "qwen3_tied", "qwen3_untied", "qwen3_moe_tied",
+                                         "qwen3_moe_untied"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -38,7 +38,10 @@ inline Model model_of(const nlohmann::json& golden_case) {
           .high = rope.at("high"),
           .original = rope.at("original"),
           .architecture = m.value("architecture", "llama3"),
-          .head_dim = m.value("head_dim", int64_t{0})};
+          .head_dim = m.value("head_dim", int64_t{0}),
+          .experts = m.value("experts", int64_t{0}),
+          .experts_per_token = m.value("experts_per_token", int64_t{1}),
+          .expert_ffn = m.value("expert_ffn", int64_t{1})};
 }
 
 }  // namespace tethys::llama3_testing

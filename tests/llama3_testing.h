@@ -55,6 +55,8 @@ struct Variant {
   std::vector<GroupSettings> groups = {};
   // What is done to the program of one device before it is compiled.
   std::function<std::shared_ptr<Graph>(const Graph& local)> edit = {};
+  // Without it experts have no bias, as in other systems.
+  bool balances_experts = true;
   // Where it is not `dtype`.
   std::optional<DType> compute_dtype = {};
 };
@@ -137,6 +139,7 @@ class Run {
     step.mesh = variant_.mesh;
     step.remat = variant_.remat;
     step.output_gradients = output_gradients;
+    if (!variant_.balances_experts) step.expert_balance = 0;
     step.groups = variant_.groups;
     if (step.groups.empty()) step.groups.assign(model_->parameters().size(), {1, 0.1});
     const BatchShape shape{variant_.microbatches, rows / variant_.microbatches, seq_len};
@@ -205,7 +208,9 @@ class Run {
     for (const StoredParameter& p : store_) {
       std::vector<double> values;
       for (const Parameter* member : p.members) {
-        const HostTensor w = llama3_formula::weight(member->name(), {p.type.dtype, member->dims()}, tied);
+        const TensorType type{p.type.dtype, member->dims()};
+        const bool zero = !p.trained() && !variant_.balances_experts;
+        const HostTensor w = zero ? HostTensor(type) : llama3_formula::weight(member->name(), type, tied);
         const std::vector<double> one = padded(w.to_doubles(), member->dims(), member->parametrization().storage_dims);
         values.insert(values.end(), one.begin(), one.end());
       }

@@ -20,5 +20,25 @@ TEST(Qwen3Torch, LayersInALoopComputedAgainOverTwoMicrobatchesAgreeToElevenDigit
   reproduce("qwen3_torch", "untied_ignored_labels", variant);
 }
 
+TEST(Qwen3MoeTorch, ExpertsAndTheirRouterLearnAsInPyTorch) {
+  reproduce("qwen3_moe_torch", "untied", torch_run_in(DType::F32));
+}
+
+TEST(Qwen3MoeTorch, IgnoredLabelsDoNotCountAsInPyTorch) {
+  reproduce("qwen3_moe_torch", "tied_ignored_labels", torch_run_in(DType::F32));
+}
+
+TEST(Qwen3MoeTorch, TwentyStepsInFloat64AgreeToElevenDigits) {
+  reproduce("qwen3_moe_torch", "untied", torch_run_in(DType::F64));
+}
+
+TEST(Qwen3MoeTorch, LayersInALoopComputedAgainOverTwoMicrobatchesAgreeToElevenDigits) {
+  Variant variant = torch_run_in(DType::F64);
+  variant.scan = true;
+  variant.remat = {RematPolicy::Kind::Full, {}};
+  variant.microbatches = 2;
+  reproduce("qwen3_moe_torch", "tied_ignored_labels", variant);
+}
+
 }  // namespace
 }  // namespace tethys::llama3_testing

@@ -26,6 +26,7 @@ PROBED_IDS = 6
 MODEL = {"dim": 32, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 48, "vocab": 64, "norm_eps": 1e-5}
 QWEN3 = {**MODEL, "architecture": "qwen3", "head_dim": 16, "norm_eps": 1e-6,
          "rope": {"theta": 1000000.0, "factor": 1.0, "low": 1.0, "high": 4.0, "original": 8192}}
+QWEN3_MOE = {**QWEN3, "architecture": "qwen3_moe", "experts": 6, "experts_per_token": 2, "expert_ffn": 24}
 CASES = {
     # The original length is so short that all three branches of the scaling are in use.
     "tied": {**MODEL, "tied": True,
@@ -34,6 +35,8 @@ CASES = {
                "rope": {"theta": 10000.0, "factor": 8.0, "low": 1.0, "high": 4.0, "original": 8192}},
     "qwen3_tied": {**QWEN3, "tied": True},
     "qwen3_untied": {**QWEN3, "tied": False},
+    "qwen3_moe_tied": {**QWEN3_MOE, "tied": True},
+    "qwen3_moe_untied": {**QWEN3_MOE, "tied": False},
 }
 
 

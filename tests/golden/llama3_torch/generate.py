@@ -5,7 +5,7 @@ another architecture beside it in ARCHITECTURE_torch.
 Weights, tokens and ignored labels come from the formula in README.md, so that no tensor is committed. Each case is
 trained twice: in float32, which is the golden, and in float64, which shows how far float32 itself may be off.
 
-    pip install -r requirements.txt && python3 generate.py [llama3 | qwen3]
+    pip install -r requirements.txt && python3 generate.py [llama3 | qwen3 | qwen3_moe]
 """
 import contextlib
 import json
@@ -19,9 +19,11 @@ import numpy as np
 import torch
 import transformers
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import Qwen3MoeConfig, Qwen3MoeForCausalLM
 from transformers import modeling_rope_utils
 from transformers.models.llama import modeling_llama
 from transformers.models.qwen3 import modeling_qwen3
+from transformers.models.qwen3_moe import modeling_qwen3_moe
 
 MASK64 = (1 << 64) - 1
 IGNORED = -100
@@ -57,11 +59,29 @@ QWEN3_CASES = {
     "tied": {"model": {**SMALL_QWEN3, "tied": True}, "ignore_labels": False},
     "untied_ignored_labels": {"model": {**SMALL_QWEN3, "tied": False}, "ignore_labels": True},
 }
-# Per architecture: its cases, transformers' classes and module, and the names that it has besides Llama's.
+# Every layer has experts; nothing is "ffn" wide.
+SMALL_QWEN3_MOE = {
+    **SMALL_QWEN3, "architecture": "qwen3_moe", "dim": 64, "heads": 4, "vocab": 128, "experts": 8,
+    "experts_per_token": 2, "expert_ffn": 48,
+}
+QWEN3_MOE_CASES = {
+    "untied": {"model": {**SMALL_QWEN3_MOE, "tied": False}, "ignore_labels": False},
+    "tied_ignored_labels": {"model": {**SMALL_QWEN3_MOE, "tied": True}, "ignore_labels": True},
+}
+# A layer's parameters that not all architectures have.
+DENSE = {"feed_forward.w1.weight": "mlp.gate_proj.weight", "feed_forward.w2.weight": "mlp.down_proj.weight",
+         "feed_forward.w3.weight": "mlp.up_proj.weight"}
+EXPERTS = {"moe.router.gate.weight": "mlp.gate.weight", "moe.experts.w1": "mlp.experts.gate_up_proj",
+           "moe.experts.w2": "mlp.experts.down_proj", "moe.experts.w3": "mlp.experts.gate_up_proj"}
+HEAD_NORMS = {"attention.q_norm.weight": "self_attn.q_norm.weight",
+              "attention.k_norm.weight": "self_attn.k_norm.weight"}
+# Two of ours are one tensor of transformers', which lie one behind the other along its second dimension.
+HALVES = {"w1": 0, "w3": 1}
+# Per architecture: its cases, transformers' classes and module, and the names of that kind.
 ARCHITECTURES = {
-    "llama3": (CASES, LlamaConfig, LlamaForCausalLM, modeling_llama, {}),
-    "qwen3": (QWEN3_CASES, Qwen3Config, Qwen3ForCausalLM, modeling_qwen3,
-              {"attention.q_norm": "self_attn.q_norm", "attention.k_norm": "self_attn.k_norm"}),
+    "llama3": (CASES, LlamaConfig, LlamaForCausalLM, modeling_llama, DENSE),
+    "qwen3": (QWEN3_CASES, Qwen3Config, Qwen3ForCausalLM, modeling_qwen3, {**DENSE, **HEAD_NORMS}),
+    "qwen3_moe": (QWEN3_MOE_CASES, Qwen3MoeConfig, Qwen3MoeForCausalLM, modeling_qwen3_moe, {**EXPERTS, **HEAD_NORMS}),
 }
 PROBED_POSITIONS = [0, 1, 17, 63, 64, 127]  # of row 0 of the first step
 PROBED_IDS = 4  # logits of the ids 0..3
@@ -100,7 +120,7 @@ def weight(name, shape, tied):
     elif name == "tok_embeddings.weight" and not tied:
         value = u
     else:
-        value = u / math.sqrt(shape[1])
+        value = u / math.sqrt(shape[-1])
     return torch.from_numpy(value.astype(np.float32))
 
 
@@ -166,38 +186,49 @@ def hugging_face_names(layers, more):
     names = {"tok_embeddings.weight": "model.embed_tokens.weight", "norm.weight": "model.norm.weight",
              "output.weight": "lm_head.weight"}
     per_layer = {
-        "attention.wq": "self_attn.q_proj", "attention.wk": "self_attn.k_proj", "attention.wv": "self_attn.v_proj",
-        "attention.wo": "self_attn.o_proj", "feed_forward.w1": "mlp.gate_proj", "feed_forward.w2": "mlp.down_proj",
-        "feed_forward.w3": "mlp.up_proj", "attention_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+        "attention.wq.weight": "self_attn.q_proj.weight", "attention.wk.weight": "self_attn.k_proj.weight",
+        "attention.wv.weight": "self_attn.v_proj.weight", "attention.wo.weight": "self_attn.o_proj.weight",
+        "attention_norm.weight": "input_layernorm.weight", "ffn_norm.weight": "post_attention_layernorm.weight",
         **more,
     }
     for layer in range(layers):
         for ours, theirs in per_layer.items():
-            names[f"layers.{layer}.{ours}.weight"] = f"model.layers.{layer}.{theirs}.weight"
+            names[f"layers.{layer}.{ours}"] = f"model.layers.{layer}.{theirs}"
     return names
 
 
+def ours_of(name, tensor):
+    """What of transformers' tensor is the parameter of this name."""
+    half = HALVES.get(name.rpartition(".")[2])
+    return tensor if half is None else tensor.chunk(2, dim=1)[half]
+
+
 def build(model, dtype):
-    """The model with the formula's weights, and its parameters under Tethys' names."""
+    """The model with the formula's weights; and under Tethys' names the parameters that ours are, or are parts of."""
     rope = model["rope"]
     _, config_class, network_class, _, more_names = ARCHITECTURES[model.get("architecture", "llama3")]
     scaled = {"rope_type": "llama3", "factor": rope["factor"], "low_freq_factor": rope["low"],
               "high_freq_factor": rope["high"], "original_max_position_embeddings": rope["original"]}
+    experts = {} if "experts" not in model else {
+        "num_experts": model["experts"], "num_experts_per_tok": model["experts_per_token"],
+        "moe_intermediate_size": model["expert_ffn"], "norm_topk_prob": True, "experts_implementation": "eager"}
     network = network_class(config_class(
         hidden_size=model["dim"], num_hidden_layers=model["layers"], num_attention_heads=model["heads"],
         num_key_value_heads=model["kv_heads"], head_dim=model.get("head_dim", model["dim"] // model["heads"]),
         intermediate_size=model["ffn"], vocab_size=model["vocab"], rms_norm_eps=model["norm_eps"],
         tie_word_embeddings=model["tied"], max_position_embeddings=131072, attn_implementation="eager",
-        use_cache=False,
+        use_cache=False, **experts,
         rope_parameters={
             "rope_theta": rope["theta"], **(scaled if rope["factor"] != 1 else {"rope_type": "default"}),
         })).to(dtype)
     theirs = dict(network.named_parameters())
-    parameters = {ours: theirs[name] for ours, name in hugging_face_names(model["layers"], more_names).items() if name in theirs}
-    assert len(parameters) == len(theirs)
+    parameters = {ours: theirs[name] for ours, name in hugging_face_names(model["layers"], more_names).items()
+                  if name in theirs}
+    assert set(map(id, parameters.values())) == set(map(id, theirs.values()))
     with torch.no_grad():
         for name, parameter in parameters.items():
-            parameter.copy_(weight(name, tuple(parameter.shape), model["tied"]))
+            ours = ours_of(name, parameter)
+            ours.copy_(weight(name, tuple(ours.shape), model["tied"]))
     return network, parameters
 
 
@@ -208,15 +239,16 @@ def probe(logits):
 
 
 def norms_by_name(tensors):
-    return {name: tensor.detach().double().norm().item() for name, tensor in sorted(tensors.items())}
+    return {name: ours_of(name, tensor.detach()).double().norm().item() for name, tensor in sorted(tensors.items())}
 
 
 def train(case, dtype):
     model = case["model"]
     with precision(dtype):
         network, parameters = build(model, dtype)
+        theirs = list(network.parameters())
         optimizer = torch.optim.AdamW(
-            parameters.values(), lr=TRAINING["lr"], betas=(TRAINING["beta1"], TRAINING["beta2"]),
+            theirs, lr=TRAINING["lr"], betas=(TRAINING["beta1"], TRAINING["beta2"]),
             eps=TRAINING["eps"], weight_decay=TRAINING["weight_decay"])
         result = {"lr": [], "loss": [], "grad_norm": [], "valid_tokens": []}
         for step in range(TRAINING["steps"]):
@@ -230,8 +262,8 @@ def train(case, dtype):
             loss.backward()
             if step == 0:
                 result["first_step"] = probe(logits)
-                result["first_step"]["gradient_norms"] = norms_by_name({n: p.grad for n, p in parameters.items()})
-            norm = torch.nn.utils.clip_grad_norm_(parameters.values(), TRAINING["max_norm"])
+                result["first_step"]["gradient_norms"] = norms_by_name({name: p.grad for name, p in parameters.items()})
+            norm = torch.nn.utils.clip_grad_norm_(theirs, TRAINING["max_norm"])
             optimizer.step()
             result["lr"].append(rate)
             result["loss"].append(loss.item())
@@ -239,7 +271,7 @@ def train(case, dtype):
             result["valid_tokens"].append(int((labels != IGNORED).sum()))
         result["final_parameter_norms"] = norms_by_name(parameters)
         result["inverse_frequencies"] = network.model.rotary_emb.inv_freq.double().tolist()
-        result["parameters"] = sum(p.numel() for p in parameters.values())
+        result["parameters"] = sum(p.numel() for p in theirs)
         return result
 
 
