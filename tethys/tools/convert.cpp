@@ -1,6 +1,7 @@
 // tethys convert: between Hugging Face folders and Tethys' runs.
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -46,11 +47,16 @@ std::optional<DType> dtype_of(const Config& config) {
 void to_hugging_face(Invocation& invocation, const Path& path, const Path& output) {
   Checkpoint checkpoint = open_model(invocation, path);
   const Config& config = invocation.config;
-  export_hugging_face(checkpoint, config, output, {.dtype = dtype_of(config), .max_shard_size = parse_size(config)});
+  const std::vector<std::string> left = export_hugging_face(
+      checkpoint, config, output, {.dtype = dtype_of(config), .max_shard_size = parse_size(config)});
   const bool tokenizer = !config.get_string("data.tokenizer").empty();
   fmt::print(invocation.surroundings.out, "{}: a Hugging Face folder, from {}{}\n", output.string(),
              checkpoint.path().string(),
              tokenizer ? "" : "; it has no tokenizer, as the run names none: --data.tokenizer FILE");
+  if (left.empty()) return;
+  fmt::print(invocation.surroundings.out,
+             "{} is not zero and has no place there: without it, tokens go to other experts than in training\n",
+             fmt::join(left, ", "));
 }
 
 int run(Invocation& invocation) {

@@ -133,6 +133,18 @@ DType widest(const Checkpoint& checkpoint, const std::vector<Named>& parameters)
   return dtype;
 }
 
+std::vector<std::string> left_behind(Checkpoint& checkpoint, const std::vector<Named>& parameters) {
+  std::vector<std::string> names;
+  for (const Named& p : parameters) {
+    if (p.is_there() || !checkpoint.manifest().tensors.contains(p.ours)) continue;
+    const std::vector<double> values = checkpoint.read(p.ours).to_doubles();
+    const std::string name = with_stars(p.ours);
+    if (std::all_of(values.begin(), values.end(), [](double value) { return value == 0; })) continue;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Checkpoint open_hugging_face(const Path& folder, const Config& config, const std::vector<std::string>& excluded) {
@@ -180,8 +192,8 @@ Checkpoint open_initial_weights(const Config& config) {
   return open_checkpoint_of(path);
 }
 
-void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Path& output,
-                         const ExportOptions& options) {
+std::vector<std::string> export_hugging_face(Checkpoint& checkpoint, const Config& config, const Path& output,
+                                             const ExportOptions& options) {
   const std::vector<Named> parameters = parameters_of(config);
   std::map<std::string, Dims> expected;
   Manifest weights = checkpoint.manifest();
@@ -205,6 +217,7 @@ void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Pat
   if (tokenizer) write_tokenizer(config, *tokenizer, folder);
   write_file(folder / "config.json", hugging_face_config(config, dtype, tokenizer ? &*tokenizer : nullptr));
   folder.commit();
+  return left_behind(checkpoint, parameters);
 }
 
 void import_hugging_face(const Path& from, Config& config, const Path& output, std::optional<DType> dtype) {

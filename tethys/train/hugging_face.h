@@ -30,9 +30,10 @@ struct ExportOptions {
 };
 
 // Writes config.json, the weights and, if data.tokenizer names one, the tokenizer's files. UserError if the checkpoint
-// is of another model, or the folder holds something. The folder appears as a whole.
-void export_hugging_face(Checkpoint& checkpoint, const Config& config, const Path& output,
-                         const ExportOptions& options);
+// is of another model, or the folder holds something. The folder appears as a whole. What the checkpoint holds besides,
+// has no place there and is not zero, is given by name, with a star for the layer: the model there does without it.
+std::vector<std::string> export_hugging_face(Checkpoint& checkpoint, const Config& config, const Path& output,
+                                             const ExportOptions& options);
 
 // Writes what a run leaves behind: config.toml, a checkpoint of step 0 with the weights alone, and the tokenizer's
 // files. The configuration is made that of the folder first. `dtype` nothing: each weight stays as it is. As

@@ -94,5 +94,68 @@ TEST(State, ACheckpointOfAnotherModelIsAnErrorThatNamesTheTensor) {
   EXPECT_NE(message(tied).find("output.weight: expected no such tensor"), std::string::npos) << message(tied);
 }
 
+// A checkpoint of weights, of which the biases of experts are all 0.5, or not there.
+void save_weights(Trained& trained, bool with_bias, const Path& folder) {
+  const TrainingState state = initial_state(trained.executor, trained.setup, 3);
+  std::vector<PieceSource> pieces = weight_pieces_of(state, trained.setup);
+  const auto is_bias = [](const PieceSource& piece) { return piece.name.ends_with("expert_bias"); };
+  if (!with_bias) std::erase_if(pieces, is_bias);
+  for (PieceSource& piece : pieces) {
+    if (!is_bias(piece)) continue;
+    piece.read = [](std::span<std::byte> out) {
+      const HostTensor half = HostTensor::of<float>({4}, {0.5, 0.5, 0.5, 0.5});
+      std::copy(half.bytes().begin(), half.bytes().end(), out.begin());
+    };
+  }
+  CheckpointStore(folder).save({}, pieces, 0);
+}
+
+const std::vector<std::string> kExperts = {
+    "--model.name",           "qwen3_moe", "--model.n_experts", "4", "--model.experts_per_token", "2",
+    "--model.expert_ffn_dim", "12"};
+
+class StateOfExperts : public testing::Test {
+ protected:
+  StateOfExperts() : trained_(kExperts) {
+    save_weights(trained_, true, folder_ / "with");
+    save_weights(trained_, false, folder_ / "without");
+  }
+  // [L, E], after each load that takes weights alone.
+  std::vector<std::vector<double>> biases_from(const char* folder) {
+    Checkpoint checkpoint(folder_ / folder / "step-00000000");
+    const auto bias = [&](const std::vector<Array>& parameters) {
+      std::vector<double> values;
+      for (size_t i = 0; i < parameters.size(); ++i) {
+        if (trained_.setup.store[i].trained()) continue;
+        for (const double value : to_host(parameters[i]).to_doubles()) values.push_back(value);
+      }
+      return values;
+    };
+    return {bias(load_parameters(checkpoint, trained_.executor, trained_.setup)),
+            bias(load_weights(checkpoint, trained_.executor, trained_.setup).parameters),
+            bias(load_weights(checkpoint, trained_.executor, trained_.setup, {"output.weight"}).parameters)};
+  }
+  TemporaryFolder folder_;
+  Trained trained_;
+};
+
+TEST_F(StateOfExperts, WeightsMayBringTheirBiasAndOthersBeginItWithZeros) {
+  const std::vector<double> half(3 * 4, 0.5), zeros(3 * 4, 0);
+  EXPECT_EQ(biases_from("with"), std::vector(3, half));
+  EXPECT_EQ(biases_from("without"), std::vector(3, zeros));
+}
+
+TEST_F(StateOfExperts, AStateIsNotWholeWithoutTheBias) {
+  Checkpoint checkpoint(folder_ / "without/step-00000000");
+  try {
+    load_state(checkpoint, trained_.executor, trained_.setup);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("layers.0.moe.expert_bias: expected f32[4], the checkpoint has no such"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace tethys
