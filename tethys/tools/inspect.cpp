@@ -26,6 +26,7 @@ struct Row {
   std::string name;  // "layers.*.attention.wq.weight"
   Dims dims;
   int64_t count = 0;
+  bool trained = true;
 };
 
 std::vector<Row> rows_of(LanguageModel& model) {
@@ -38,7 +39,7 @@ std::vector<Row> rows_of(LanguageModel& model) {
         return;
       }
     }
-    rows.push_back({name, parameter.dims(), 1});
+    rows.push_back({name, parameter.dims(), 1, parameter.trained()});
   });
   return rows;
 }
@@ -46,20 +47,20 @@ std::vector<Row> rows_of(LanguageModel& model) {
 std::string parameter_table(LanguageModel& model) {
   std::string text;
   for (const Row& row : rows_of(model)) {
-    text += fmt::format("  {:<36} {:>4} × {:<18} {:>18}\n", row.name, row.count, to_string(row.dims),
-                        with_commas(row.count * element_count(row.dims)));
+    text += fmt::format("  {:<36} {:>4} × {:<18} {:>18}{}\n", row.name, row.count, to_string(row.dims),
+                        with_commas(row.count * element_count(row.dims)),
+                        row.trained ? "" : "  not trained, and not counted");
   }
   return text;
 }
 
 std::string memory_table(const TrainingSetup& setup) {
-  int64_t elements = 0, gradients = 0;
+  int64_t parameters = 0, gradients = 0;
   for (const StoredParameter& stored : setup.store) {
     const TensorType local = local_type(stored.type, stored.placement, setup.mesh);
-    elements += local.elements();
-    gradients += local.with_dtype(wide(setup.precision.gradient)).bytes();
+    parameters += local.bytes();
+    if (stored.trained()) gradients += local.with_dtype(wide(setup.precision.gradient)).bytes();
   }
-  const int64_t parameters = elements * static_cast<int64_t>(size_of(setup.precision.storage));
   const std::pair<const char*, int64_t> kinds[] = {
       {"parameters", parameters}, {"optimizer", 2 * parameters}, {"gradients", gradients}};
   std::string text;
@@ -100,7 +101,7 @@ int run(Invocation& invocation) {
   const FlopsModel flops = flops_model_of(config, *setup.model);
   const int64_t seq_len = setup.shape.seq_len;
   std::ostream& out = invocation.surroundings.out;
-  fmt::print(out, "{}: {} parameters\n{}\n", name, with_commas(flops.parameters), parameter_table(*setup.model));
+  fmt::print(out, "{}: {}\n{}\n", name, parameters_text(flops), parameter_table(*setup.model));
   fmt::print(out, "memory of a device (mesh: {}; {} stored, {} computed), activations and batch apart\n{}\n",
              to_string(setup.mesh), name_of(setup.precision.storage), name_of(setup.precision.compute),
              memory_table(setup));

@@ -401,6 +401,19 @@ TEST(InspectCommand, CountsParametersExactly) {
   EXPECT_THAT(ended.output, testing::ContainsRegex("optimizer +8,030,261,248 bytes"));
 }
 
+TEST(InspectCommand, CountsOfExpertsThoseThatATokenGoesThrough) {
+  const Ended ended = run_tethys({"inspect", "qwen3_30b_a3b"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.output, HasSubstr("qwen3_30b_a3b: 30,532,122,624 parameters, 3,353,032,704 of them for a token\n"));
+  EXPECT_THAT(ended.output,
+              testing::ContainsRegex(R"(layers\.\*\.moe\.expert_bias +48 × \[128\] +6,144  not trained)"));
+  // 6 (3,353,032,704 − 151,936 · 2,048) + 6 · 48 · 32 · 256 · 4,096
+  EXPECT_THAT(ended.output, HasSubstr("27,914,883,072  all scores counted (torchtitan)"));
+  // 4 (30,532,122,624 + 6,144), and 4 · 30,532,122,624.
+  EXPECT_THAT(ended.output, testing::ContainsRegex("parameters +122,128,515,072 bytes"));
+  EXPECT_THAT(ended.output, testing::ContainsRegex("gradients +122,128,490,496 bytes"));
+}
+
 TEST(TokenizerCommands, WhatOneEncodesTheOtherDecodes) {
   TemporaryFolder folder;
   write_file(folder / "a.txt", "the cat and the hat and the bat\n");

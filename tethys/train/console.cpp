@@ -23,8 +23,8 @@ std::string quoted(const std::string& text) {
 
 std::vector<std::string> console_lines(const Config& config, const TrainingSetup& setup, std::string_view platform) {
   const FlopsModel flops = flops_model_of(config, *setup.model);
-  return {fmt::format("model: {} with {} parameters, {} compute, {} FLOP per token", config.get_string("model.name"),
-                      with_commas(flops.parameters), name_of(setup.precision.compute),
+  return {fmt::format("model: {} with {}, {} compute, {} FLOP per token", config.get_string("model.name"),
+                      parameters_text(flops), name_of(setup.precision.compute),
                       with_commas(std::llround(flops_per_token(flops, setup.shape.seq_len)))),
           fmt::format("devices: {} of {} ({})", counted(setup.degrees.devices(), "device"), platform,
                       to_string(setup.mesh)),

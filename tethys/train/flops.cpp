@@ -1,6 +1,10 @@
 #include "train/flops.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "base/number.h"
 
 namespace tethys {
 namespace {
@@ -13,8 +17,14 @@ constexpr std::pair<std::string_view, double> kPeaks[] = {
 
 }  // namespace
 
+std::string parameters_text(const FlopsModel& m) {
+  const std::string all = with_commas(m.parameters) + " parameters";
+  return m.passed_by == 0 ? all
+                          : fmt::format("{}, {} of them for a token", all, with_commas(m.parameters - m.passed_by));
+}
+
 double flops_per_token(const FlopsModel& m, int64_t context, CountedScores scores) {
-  const double matmuls = 6.0 * static_cast<double>(m.parameters - m.embedding);
+  const double matmuls = 6.0 * static_cast<double>(m.parameters - m.embedding - m.passed_by);
   const double attention =
       6.0 * static_cast<double>(m.layers * m.heads * (m.query_key_dim + m.value_dim)) * static_cast<double>(context);
   return matmuls + (scores == CountedScores::All ? attention : attention / 2);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tethys {
@@ -11,11 +12,15 @@ namespace tethys {
 struct FlopsModel {
   int64_t parameters = 0;
   int64_t embedding = 0;  // of these, those that are only looked up; 0 where they are the output projection too
+  int64_t passed_by = 0;  // of these, those of the experts that a token does not go through
   int64_t layers = 0;
   int64_t heads = 0;
   int64_t query_key_dim = 0;  // of one head
   int64_t value_dim = 0;
 };
+
+// "8,030,261,248 parameters"; with experts "30,532,122,624 parameters, 3,353,032,704 of them for a token".
+std::string parameters_text(const FlopsModel& model);
 
 // Of attention's scores under a causal mask: all are counted (torchtitan), or the half that is not masked (MaxText).
 enum class CountedScores : uint8_t { All, Causal };

@@ -21,7 +21,7 @@ class MeterTest : public testing::Test {
     setup.shape = {2, 4, 512};
     setup.degrees.shard = 2;
     // 6 × 1000 for the matmuls and 6 × 1 × 2 × (4 + 4) × 512 = 49152 for all the scores: 55152 per token.
-    const FlopsModel flops{1200, 200, 1, 2, 4, 4};
+    const FlopsModel flops{1200, 200, 0, 1, 2, 4, 4};
     Meter made(setup, flops, peak, [this] { return device_; });
     made.go_on(at(0));
     return made;

@@ -97,6 +97,12 @@ FlopsModel flops_model_of(const Config& config, LanguageModel& model) {
   model.for_each_parameter([&](Parameter& parameter) {
     if (parameter.trained()) flops.parameters += parameter.elements();
   });
+  const int64_t experts = config.get_int("model.n_experts"), top_k = config.get_int("model.experts_per_token");
+  model.apply([&](Module& module) {
+    if (dynamic_cast<Experts*>(&module) == nullptr) return;
+    for (const Parameter* stack : module.parameters())
+      flops.passed_by += stack->elements() / experts * (experts - top_k);
+  });
   if (!config.get_bool("model.tie_embeddings")) {
     flops.embedding = config.get_int("model.vocab_size") * config.get_int("model.dim");
   }
