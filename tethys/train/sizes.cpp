@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
@@ -29,6 +30,8 @@ void check_sizes(const Config& config, const BatchShape& shape) {
   const double step = rows * length * static_cast<double>(shape.microbatches);
   const char* batch =
       config.get_int("training.global_batch_size") > 0 ? "training.global_batch_size" : "training.local_batch_size";
+  const bool dense = config.get_int("model.n_experts") == 0;
+  const double assignments = dense ? 0 : rows * length * of("model.experts_per_token");
   const Size sizes[] = {
       {"tokens in the run", step * of("training.steps"), {"training.steps", batch, "training.seq_len"}},
       {"bytes of logits",
@@ -41,8 +44,17 @@ void check_sizes(const Config& config, const BatchShape& shape) {
        rows * length * of("model.n_heads") * static_cast<double>(head_dim_of(config)) * kWidestNumber,
        {batch, "training.seq_len", "model.n_heads", "model.head_dim"}},
       {"bytes of activations in a feed-forward",
-       rows * length * of("model.ffn_dim") * kWidestNumber,
+       dense ? rows * length * of("model.ffn_dim") * kWidestNumber : 0,
        {batch, "training.seq_len", "model.ffn_dim"}},
+      {"bytes of activations in the experts",
+       assignments * std::max(of("model.dim"), of("model.expert_ffn_dim")) * kWidestNumber,
+       {batch, "training.seq_len", "model.experts_per_token", "model.dim", "model.expert_ffn_dim"}},
+      {"bytes of which experts tokens go to",
+       assignments * of("model.n_experts") * kWidestNumber,
+       {batch, "training.seq_len", "model.experts_per_token", "model.n_experts"}},
+      {"bytes of experts' weights",
+       of("model.n_layers") * of("model.n_experts") * of("model.expert_ffn_dim") * of("model.dim") * kWidestNumber,
+       {"model.n_layers", "model.n_experts", "model.expert_ffn_dim", "model.dim"}},
       {"bytes of activations between the layers",
        of("model.n_layers") * rows * length * of("model.dim") * kWidestNumber,
        {batch, "training.seq_len", "model.n_layers", "model.dim"}},
