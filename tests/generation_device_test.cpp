@@ -24,8 +24,22 @@ const Model kModel{.dim = 32,
 // Longer than the shortest prefill, so that rows are padded, and decode passes a power of two.
 constexpr int64_t kPrompt = 21, kLength = 45;
 
-Config generation_config(const std::string& dtype) {
-  Config config = config_of(kModel);
+Model with_experts() {
+  Model model = kModel;
+  model.architecture = "qwen3_moe";
+  model.experts = 8;
+  model.experts_per_token = 2;
+  return model;
+}
+
+struct Case {
+  const char* name;
+  const char* dtype;
+  Model model;
+};
+
+Config generation_config(const Model& model, const std::string& dtype) {
+  Config config = config_of(model);
   const Origin origin{Origin::Source::Flag, "test"};
   config.set("training.dtype", dtype, origin);
   config.set("training.local_batch_size", int64_t{1}, origin);
@@ -74,10 +88,10 @@ class WholeText {
   std::shared_ptr<const CompiledProgram> program_;
 };
 
-class Generation : public ::testing::TestWithParam<const char*> {
+class Generation : public ::testing::TestWithParam<Case> {
  protected:
   Generation()
-      : config_(generation_config(GetParam())),
+      : config_(generation_config(GetParam().model, GetParam().dtype)),
         setup_(set_up(config_, 1)),
         executor_(cpu_client(1), setup_.mesh, {"cpu", {}}),
         programs_(compile_generation(executor_, setup_, kPrompt, kLength)) {
@@ -101,7 +115,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 }
 
 TEST_P(Generation, GivesTheLogitsOfTheWholeTextAfterEveryToken) {
-  const double tolerance = std::string(GetParam()) == "float64" ? 1e-9 : 1e-5;
+  const double tolerance = std::string(GetParam().dtype) == "float64" ? 1e-9 : 1e-5;
   WholeText whole(executor_, setup_, parameters_);
   Generator generator(executor_, programs_, parameters_);
   const std::vector<int32_t> text = formula_tokens(kLength);
@@ -155,8 +169,10 @@ TEST_P(Generation, SaysWhatTheWholeTextFormSays) {
   EXPECT_EQ(got, std::vector<int32_t>(expected.begin(), expected.begin() + kPrompt + 5));
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, Generation, ::testing::Values("float32", "float64"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Dtypes, Generation,
+                         ::testing::Values(Case{"float32", "float32", kModel}, Case{"float64", "float64", kModel},
+                                           Case{"experts_in_float64", "float64", with_experts()}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 using GenerationFloat32 = Generation;
 
@@ -192,8 +208,8 @@ TEST_P(GenerationFloat32, ThatDoesNotFitIsRefusedWithBothFigures) {
   EXPECT_NE(message.find("lower length = 24 (default)"), std::string::npos) << message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, GenerationFloat32, ::testing::Values("float32"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Dtypes, GenerationFloat32, ::testing::Values(Case{"float32", "float32", kModel}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tethys::llama3_testing

@@ -62,8 +62,10 @@ TEST_P(EvalOfARun, GivesToTheLastBitWhatItsValidationPrintedAtThatStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Meshes, EvalOfARun,
-                         testing::Values(Flags{}, Flags{"--parallelism.data_parallel_shard_degree", "4",
-                                                        "--training.local_batch_size", "1", "--graph.scan_layers"}));
+                         testing::Values(Flags{},
+                                         Flags{"--parallelism.data_parallel_shard_degree", "4",
+                                               "--training.local_batch_size", "1", "--graph.scan_layers"},
+                                         kExperts4));
 
 // 64 bytes that no merge joins, and the end of the text: two rows of 32, of whose labels one spells nothing.
 TEST_F(Eval, CountsTheBytesOfAllOfAnotherText) {

@@ -39,8 +39,10 @@ TEST_P(Samples, AreWhatGenerateSaysFromTheCheckpointOfTheirStepAndChangeNoStep) 
 }
 
 INSTANTIATE_TEST_SUITE_P(Meshes, Samples,
-                         testing::Values(Flags{}, Flags{"--parallelism.data_parallel_shard_degree", "4",
-                                                        "--training.local_batch_size", "1", "--graph.scan_layers"}));
+                         testing::Values(Flags{},
+                                         Flags{"--parallelism.data_parallel_shard_degree", "4",
+                                               "--training.local_batch_size", "1", "--graph.scan_layers"},
+                                         kExperts4));
 
 TEST(SamplesThatCannotBeMade, AreRefusedBeforeTheFirstStep) {
   TemporaryFolder folder;

@@ -172,6 +172,25 @@ inline const SmallCorpus& corpus() {
 // Its steps on four devices.
 inline const Flags kFsdp4 = {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1"};
 
+// The model with experts, which its steps cut over four devices that share data and tokens.
+inline const Flags kExperts4 = {"--model.name",
+                                "qwen3_moe",
+                                "--model.n_experts",
+                                "8",
+                                "--model.experts_per_token",
+                                "2",
+                                "--model.expert_ffn_dim",
+                                "16",
+                                "--parallelism.data_parallel_shard_degree",
+                                "2",
+                                "--parallelism.context_parallel_degree",
+                                "2",
+                                "--parallelism.expert_parallel_degree",
+                                "4",
+                                "--training.local_batch_size",
+                                "2",
+                                "--graph.scan_layers"};
+
 inline Path checkpoint_of(const Path& run, int64_t step) { return run / fmt::format("checkpoint/step-{:08}", step); }
 
 inline std::string manifest_of(const Path& run, int64_t step) {

@@ -54,7 +54,7 @@ TEST_P(Resume, AfterAKillEqualsARunThatWasNeverStopped) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Meshes, Resume, testing::Values(Flags{}, kFsdp4));
+INSTANTIATE_TEST_SUITE_P(Meshes, Resume, testing::Values(Flags{}, kFsdp4, kExperts4));
 
 // Every step saves, so that kills at arbitrary moments hit saves too.
 TEST(Kill, InASaveLeavesTheEarlierCheckpointUsable) {

@@ -77,8 +77,8 @@ int64_t GenerationPrograms::bytes() const { return std::max(prefill->memory().to
 
 void take_one_device(Config& config, const std::string& place) {
   const Origin origin{Origin::Source::Flag, place};
-  for (const char* degree :
-       {"data_parallel_replicate_degree", "data_parallel_shard_degree", "tensor_parallel_degree"}) {
+  for (const char* degree : {"data_parallel_replicate_degree", "data_parallel_shard_degree", "context_parallel_degree",
+                             "tensor_parallel_degree", "expert_parallel_degree"}) {
     config.set(std::string("parallelism.") + degree, int64_t{1}, origin);
   }
   config.set("training.global_batch_size", int64_t{-1}, origin);
