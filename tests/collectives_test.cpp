@@ -42,9 +42,9 @@ struct Lowered {
   }
 };
 
-Lowered lowered(const std::vector<std::string>& flags) {
+Lowered lowered(const std::vector<std::string>& flags, const char* recipe = "llama3_debugmodel") {
   Config config;
-  load_recipe(config, "llama3_debugmodel", TETHYS_SOURCE_DIR "/recipes");
+  load_recipe(config, recipe, TETHYS_SOURCE_DIR "/recipes");
   apply_flags(config, flags);
   Lowered result{set_up(config, std::nullopt), {}};
   const TrainingSetup& s = result.setup;
@@ -142,6 +142,40 @@ TEST(Collectives, ContextParallelSendsKeysAndValues) {
     activations += use.runs;
   }
   EXPECT_EQ(activations, (2 + 2 + 2) * kLayers) << "gathered for the forward and the backward, gradients scattered";
+}
+
+constexpr const char* kMoE = "qwen3_debugmodel_moe";
+constexpr int64_t kMoELayers = 8;
+constexpr const char* kExperts = "layers.*.moe.experts";
+
+TEST(Collectives, ShardedExpertsAreGatheredForEachUseAndTheirGradientsScatteredOnce) {
+  const Lowered step = lowered({"--parallelism.data_parallel_shard_degree", "4"}, kMoE);
+  EXPECT_EQ(step.runs("all_gather", kExperts), 2 * 3 * kMoELayers);
+  EXPECT_EQ(step.runs("reduce_scatter"), static_cast<int64_t>(step.setup.model->parameters().size()) - kMoELayers);
+  EXPECT_EQ(step.runs("all_reduce", kExperts), 0);
+}
+
+// Rows go to their experts and back in the forward, again in the backward, which computes it anew, and so do their
+// cotangents. With the rows of the forward, and of the backward, goes the number of each row's expert.
+TEST(Collectives, ExpertsOnOtherDevicesAreSentRowsAndNothingElse) {
+  const Lowered step =
+      lowered({"--parallelism.data_parallel_shard_degree", "4", "--parallelism.expert_parallel_degree", "4"}, kMoE);
+  EXPECT_EQ(step.runs("all_to_all"), step.runs("all_to_all", kExperts));
+  EXPECT_EQ(step.runs("all_to_all"), (2 + 2 + 2 + 2) * kMoELayers);
+  for (const char* kind : {"all_gather", "reduce_scatter", "all_reduce"})
+    EXPECT_EQ(step.runs(kind, kExperts), 0) << kind;
+}
+
+// Tokens, ids and weights in the forward and in the backward, and the result's cotangent; the sums are the result, and
+// the cotangents of tokens and weights.
+TEST(Collectives, LocalExpertsGatherTokensAndScatterSums) {
+  const Lowered step = lowered({"--parallelism.data_parallel_shard_degree", "4", "--parallelism.expert_parallel_degree",
+                                "4", "--parallelism.expert_parallel_dispatcher", "local"},
+                               kMoE);
+  EXPECT_EQ(step.runs("all_to_all"), 0);
+  EXPECT_EQ(step.runs("all_gather", kExperts), (3 + 3 + 1) * kMoELayers);
+  EXPECT_EQ(step.runs("reduce_scatter", kExperts), 2 * kMoELayers);
+  EXPECT_EQ(step.runs("reduce_scatter", "layers.*"), kMoELayers);
 }
 
 TEST(Collectives, OfOneDeviceAreNone) { EXPECT_EQ(lowered({}).all(), 0); }

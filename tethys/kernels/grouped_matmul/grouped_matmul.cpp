@@ -48,7 +48,7 @@ Cotangents vjp(const VjpContext& c) {
     const DType dtype = gradient_dtype(w.value());
     const Tensor dw =
         transposed ? grouped_matmul_weights(x, g, counts, dtype) : grouped_matmul_weights(g, x, counts, dtype);
-    result[1] = redistribute_like(dw.value(), w.value());
+    result[1] = dw.value();
   }
   return result;
 }

@@ -57,11 +57,9 @@ Cotangents vjp(const VjpContext& c) {
   std::vector<Value> operands = c.operands;
   operands.push_back(*c.cotangents[0]);
   const std::vector<Value> gradients = kernel(routed_experts_backward_kernel, c.graph, c.call.attributes, operands);
-  const size_t differentiated[] = {0, 2, 3, 4, 5};
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    const size_t operand = differentiated[i];
-    if (c.wanted[operand]) result[operand] = redistribute_like(gradients[i], c.operands[operand]);
-  }
+  // Those of the experts stay sums over the devices, which the parameters they go to resolve.
+  for (size_t operand : {0, 2}) result[operand] = redistribute_like(gradients[operand / 2], c.operands[operand]);
+  for (size_t operand : {3, 4, 5}) result[operand] = gradients[operand - 1];
   return result;
 }
 
