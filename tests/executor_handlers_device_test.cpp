@@ -3,11 +3,17 @@
 #include <gtest/gtest.h>
 #include <xla/ffi/api/ffi.h>
 
+#include <chrono>
+#include <thread>
+
 #include "base/temporary_folder.h"
+#include "ops/control/redistribute.h"
 #include "ops/kernel/kernel.h"
+#include "ops/reduce/reduce.h"
 #include "pjrt/error.h"
 #include "runtime/executor.h"
 #include "runtime/testing.h"
+#include "runtime/watchdog.h"
 
 namespace tethys {
 namespace {
@@ -100,6 +106,52 @@ TEST(ExecutorErrors, ARunThatFailsThrowsWhereItsResultIsRead) {
     EXPECT_NE(e.text().find("a negative number"), std::string::npos) << e.text();
   }
   EXPECT_EQ(to_host(call_handler(executor, 4)[0]).as<double>()[0], 4);
+}
+
+// A device whose number is above 0 never comes back.
+xla::ffi::Error coming_back(xla::ffi::Buffer<xla::ffi::F64> x, xla::ffi::ResultBuffer<xla::ffi::F64> out) {
+  while (x.typed_data()[0] > 0) std::this_thread::sleep_for(std::chrono::hours(1));
+  out->typed_data()[0] = x.typed_data()[0];
+  return xla::ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER(
+    coming_back_handler, coming_back,
+    xla::ffi::Ffi::Bind().Arg<xla::ffi::Buffer<xla::ffi::F64>>().Ret<xla::ffi::Buffer<xla::ffi::F64>>());
+
+const KernelRecord kComingBack = {
+    .name = "coming_back",
+    .infer = [](const OpCall& call) { return call.operands; },
+    .reference = [](Graph&, const Attributes&, const std::vector<Value>& operands) { return operands; },
+    .factors = [](const OpCall& call) { return elementwise_factors(call.operands[0].dims, 1, Linearity::No); },
+    .lowerings = {{.platform = "cpu",
+                   .target = "cross_test_coming_back",
+                   .handler = reinterpret_cast<void*>(coming_back_handler),
+                   .version = "1"}},
+};
+
+// Sums a number of each of two devices, under a watchdog; ends the process with status 0 if that is done.
+[[noreturn]] void sum_over_devices(double first, double second) {
+  const Mesh mesh({{"dp_shard", 2}});
+  Executor executor(client(), mesh, {.platform = "cpu", .kernels = {"coming_back"}}, with_handler(kComingBack));
+  Graph graph;
+  const Value x = graph.input({DType::F64, {2}}, "x", Placement{shard(0)});
+  graph.set_outputs({redistribute(reduce_sum(kernel(kComingBack, graph, {}, {x})[0], {0}), replicated(mesh))});
+  const Program program = make_program(graph, mesh, executor.capabilities(), {});
+  const std::shared_ptr<const CompiledProgram> compiled = executor.compile(program);
+  std::vector<Array> arguments = {put(executor, HostTensor::of<double>({2}, {first, second}), {shard(0)})};
+  Watchdog watchdog(std::chrono::seconds(2), [](const Watchdog::Stuck& stuck) {
+    fmt::print(stderr, "{}\n", to_string(stuck));
+    ::_exit(4);
+  });
+  const Watchdog::Step guard = watchdog.step(3, "the sum", program.waits);
+  to_host(executor.run(*compiled, std::move(arguments))[0]);
+  ::_exit(0);
+}
+
+TEST(StuckDeathTest, ACollectiveThatADeviceDoesNotComeToEndsTheProcessAndIsNamed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(sum_over_devices(0, 0), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(sum_over_devices(0, 1), testing::ExitedWithCode(4), "step 3 of program the sum .*all_reduce ×1");
 }
 
 }  // namespace
