@@ -272,6 +272,21 @@ TEST(BadInput, AFileThatMayNotBeReadIsNamedWithTheReason) {
 }
 
 // Found before a plugin is loaded.
+// One alone may be left open, for the devices that the others leave.
+TEST(BadInput, ADegreeIsANumberOfDevices) {
+  for (const std::string degree : {"data_parallel_replicate_degree", "data_parallel_shard_degree",
+                                   "context_parallel_degree", "tensor_parallel_degree", "expert_parallel_degree"}) {
+    const std::string option = "parallelism." + degree;
+    for (const std::string value : {"0", "-1", "-2", "1e9", "two"}) {
+      if (value == "-1" && degree == "data_parallel_shard_degree") continue;
+      const Ended ended =
+          run_tethys({"config", "llama3_8b", "--parallelism.data_parallel_shard_degree", "-1", "--" + option, value});
+      EXPECT_EQ(ended.status, 2) << option << " " << value;
+      EXPECT_THAT(ended.output, AllOf(HasSubstr(option), HasSubstr(value), HasSubstr("at least 1"))) << ended.output;
+    }
+  }
+}
+
 TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
   TemporaryFolder folder;
   const SmallCorpus corpus;
@@ -299,6 +314,7 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
       {{"--model.n_heads", "5"}, {"n_heads = 5", "dim = 32"}},
       {{"--parallelism.tensor_parallel_degree", "3"}, {"tp", "n_kv_heads = 2", "1, 2, 4"}},
       {{"--parallelism.context_parallel_degree", "3"}, {"cp", "seq_len", "6 pieces", "would work"}},
+      {{"--parallelism.expert_parallel_degree", "2"}, {"ep", "expert_parallel_degree = 2", "n_experts = 0"}},
       {{"--parallelism.data_parallel_shard_degree", "3", "--device.count", "4"}, {"3 devices", "there are 4"}},
       {{"--training.global_batch_size", "6"}, {"global_batch_size = 6", "local_batch_size = 4", "8 would be"}},
       {{"--output", path("taken")}, {"taken holds a run already", "--resume", "--output"}},
