@@ -15,8 +15,12 @@ struct Model {
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
 
 Flags mesh(const char* shard, const char* tensor, const char* rows) {
-  return {"--parallelism.data_parallel_shard_degree", shard, "--parallelism.tensor_parallel_degree", tensor,
-          "--training.local_batch_size", rows};
+  return {"--parallelism.data_parallel_shard_degree",
+          shard,
+          "--parallelism.tensor_parallel_degree",
+          tensor,
+          "--training.local_batch_size",
+          rows};
 }
 
 Flags with_experts(Flags flags, const char* degree) {
@@ -24,8 +28,9 @@ Flags with_experts(Flags flags, const char* degree) {
 }
 
 // Eight rows a step on every mesh; 301 words and 18 hidden units of an expert divide by nothing.
-const Flags kCommon = {"--training.dtype", "float64", "--training.global_batch_size", "8", "--checkpoint.interval", "2",
-                       "--lr_scheduler.warmup_steps", "0", "--model.vocab_size", "301"};
+const Flags kCommon = {"--training.dtype",      "float64", "--training.global_batch_size", "8",
+                       "--checkpoint.interval", "2",       "--lr_scheduler.warmup_steps",  "0",
+                       "--model.vocab_size",    "301"};
 const Model kDense{"llama3",
                    {"--graph.scan_layers"},
                    {{"one", mesh("1", "1", "8")}, {"fsdp2_tp2", mesh("2", "2", "4")}, {"fsdp8", mesh("8", "1", "1")}}};
