@@ -140,11 +140,14 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path, size_t piece) {
   return std::make_unique<FileSource>(path);
 }
 
-std::string read_all(ByteSource& source) {
-  std::string all;
+std::optional<std::string> read_all(ByteSource& source, size_t most) {
+  std::string text;
   std::vector<char> piece(size_t{1} << 16);
-  while (const size_t n = source.read(piece)) all.append(piece.data(), n);
-  return all;
+  while (const size_t size = source.read(piece)) {
+    if (size > most - text.size()) return std::nullopt;
+    text.append(piece.data(), size);
+  }
+  return text;
 }
 
 }  // namespace tethys

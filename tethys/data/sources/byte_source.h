@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +29,7 @@ bool is_compressed(const std::string& path);
 // `piece`: so many bytes of the file are read at a time.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path, size_t piece = size_t{1} << 16);
 
-std::string read_all(ByteSource& source);
+// All of it; nothing if that is more than `most` bytes.
+std::optional<std::string> read_all(ByteSource& source, size_t most);
 
 }  // namespace tethys

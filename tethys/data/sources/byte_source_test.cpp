@@ -29,7 +29,7 @@ class Bytes : public testing::Test {
  protected:
   std::string unpacked(const std::string& name, const std::string& content, size_t piece = 1 << 16) {
     write_file(folder_ / name, content);
-    return read_all(*open_bytes((folder_ / name).string(), piece));
+    return read_all(*open_bytes((folder_ / name).string(), piece), size_t{1} << 30).value();
   }
   std::string error_of(const std::string& name, const std::string& content, size_t piece = 1 << 16) {
     try {
@@ -67,6 +67,13 @@ TEST_F(Bytes, GoOnThroughAllMembersAndFrames) {
   EXPECT_EQ(unpacked("a.gz", gzipped("one ") + gzipped("") + gzipped("two")), "one two");
   EXPECT_EQ(unpacked("a.zst", zstandard("one ") + zstandard("") + zstandard("two")), "one two");
   EXPECT_EQ(unpacked("a.gz", gzipped("one ") + gzipped("two"), 1), "one two");
+}
+
+TEST_F(Bytes, AreNotReadWholeWhereThatIsTooMuch) {
+  write_file(folder_ / "a.gz", gzipped("seven b"));
+  const auto up_to = [&](size_t most) { return read_all(*open_bytes((folder_ / "a.gz").string(), 3), most); };
+  EXPECT_EQ(up_to(7), "seven b");
+  EXPECT_EQ(up_to(6), std::nullopt);
 }
 
 // At every length: none may look like a whole file, and none may hang.

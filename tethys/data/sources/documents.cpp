@@ -3,9 +3,21 @@
 #include <memory>
 #include <utility>
 
+#include "base/error.h"
 #include "data/sources/byte_source.h"
 
 namespace tethys {
+namespace {
+
+std::string read_whole(ByteSource& source, const std::string& path, size_t longest) {
+  if (std::optional<std::string> text = read_all(source, longest)) return *std::move(text);
+  user_error(
+      "{} is one document of more than {} bytes, which is held whole: cut it into several files, or make it lines, "
+      "a document in each (.jsonl)",
+      path, longest);
+}
+
+}  // namespace
 
 int64_t for_each_document(const std::string& path, const LineOptions& options, const UseDocument& use,
                           const std::function<void(int64_t)>& read, const TextOfLine& text_of) {
@@ -15,7 +27,7 @@ int64_t for_each_document(const std::string& path, const LineOptions& options, c
   };
   if (!holds_lines(path)) {
     const std::unique_ptr<ByteSource> source = open_bytes(path);
-    std::string text = read_all(*source);
+    std::string text = read_whole(*source, path, kLongestDocument);
     tell(source->position());
     use(std::move(text), 0);
     return 0;
@@ -30,6 +42,8 @@ int64_t for_each_document(const std::string& path, const LineOptions& options, c
   return skipped;
 }
 
-std::string read_document(const std::string& path) { return read_all(*open_bytes(path)); }
+std::string read_document(const std::string& path, size_t longest) {
+  return read_whole(*open_bytes(path), path, longest);
+}
 
 }  // namespace tethys

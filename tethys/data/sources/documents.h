@@ -4,6 +4,7 @@
 //   for_each_document("corpus.jsonl.zst", {}, [&](std::string text, int64_t line) { use(text); });
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,7 +24,10 @@ using TextOfLine = std::function<std::optional<std::string>(const Line&, const s
 int64_t for_each_document(const std::string& path, const LineOptions& options, const UseDocument& use,
                           const std::function<void(int64_t)>& read = {}, const TextOfLine& text_of = document_in);
 
-// A file that is one document.
-std::string read_document(const std::string& path);
+// The longest file, unpacked, that is read as one document, in bytes: it is held whole.
+inline constexpr size_t kLongestDocument = size_t{1} << 30;
+
+// A file that is one document. UserError if it is longer than `longest`.
+std::string read_document(const std::string& path, size_t longest = kLongestDocument);
 
 }  // namespace tethys
