@@ -10,6 +10,12 @@
 #include "base/number.h"
 
 namespace tethys {
+namespace {
+
+// The time of a single step may be told with the next one's: of few steps, the rate may be far too high.
+constexpr int64_t kEnoughSteps = 20;
+
+}  // namespace
 
 Meter::Meter(const TrainingSetup& setup, const FlopsModel& flops, Peak peak, std::function<double()> device_seconds)
     : tokens_(static_cast<double>(setup.tokens_per_step()) / static_cast<double>(setup.degrees.devices())),
@@ -43,15 +49,18 @@ void Meter::fill(StepMetrics& metrics) {
   metrics.data_seconds = data_seconds_ / steps_;
   metrics.tps = tokens_ / metrics.step_seconds;
   metrics.tflops = metrics.tps * flops_ * 1e-12;
-  metrics.mfu = metrics.tps * flops_ / peak_.flops;
-  // The matmul was timed beside other work then.
-  if (peak_.is_measured()) metrics.mfu = std::min(metrics.mfu, 1.0);
+  metrics.mfu = share_of_peak(metrics.tps * flops_);
   steps_ = seconds_ = data_seconds_ = 0;
 }
 
 void Meter::end(Clock::time_point now) {
   pause(now);
-  if (all_steps_ > 1) raise(peak_, tokens_ / seconds_per_step() * flops_);
+  if (all_steps_ >= kEnoughSteps) raise(peak_, tokens_ / seconds_per_step() * flops_);
+}
+
+double Meter::share_of_peak(double flops) const {
+  // More than the measured peak: the matmul was timed beside other work then.
+  return peak_.is_measured() ? std::min(flops / peak_.flops, 1.0) : flops / peak_.flops;
 }
 
 std::string Meter::summary() const {
@@ -61,7 +70,7 @@ std::string Meter::summary() const {
   return fmt::format(
       "{} tokens/s per device; MFU {:.2f}% counting all scores (torchtitan), {:.2f}% the causal half (MaxText), of "
       "{:.3f} TFLOP/s ({}); {:.1f}% of the time outside of the device's programs",
-      with_commas(std::llround(tps)), 100 * tps * flops_ / peak_.flops, 100 * tps * causal_flops_ / peak_.flops,
+      with_commas(std::llround(tps)), 100 * share_of_peak(tps * flops_), 100 * share_of_peak(tps * causal_flops_),
       peak_.flops * 1e-12, peak_.source, 100 * host_share);
 }
 

@@ -32,7 +32,7 @@ class Meter {
   void add(Clock::time_point done, double data_seconds);
   // Fills in the rates of the steps since the last call; there must be one.
   void fill(StepMetrics& metrics);
-  // A measured peak that the run passed becomes what the run reached.
+  // A measured peak that a run of some length passed becomes what the run reached.
   void end(Clock::time_point now = Clock::now());
   // 0 before the second step.
   double seconds_per_step() const { return all_steps_ > 1 ? all_seconds_ / static_cast<double>(all_steps_ - 1) : 0; }
@@ -40,6 +40,8 @@ class Meter {
   std::string summary() const;
 
  private:
+  double share_of_peak(double flops) const;
+
   double tokens_;  // per step and device
   double flops_, causal_flops_;
   Peak peak_;
