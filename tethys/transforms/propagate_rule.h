@@ -1,8 +1,8 @@
 // The one rule of placement: from an op's factors and where its operands lie, where they must lie and where the results
 // do. It serves every op, and knows none.
 //
-// Mesh axes are decided one by one, in mesh order. Along an axis either one factor is sharded, or the node is linear in
-// operands that are Partial and lets them through, or everything is whole.
+// Mesh axes are decided one by one, in mesh order. Along an axis either one factor is sharded, and beside it maybe one
+// that is exchanged, or the node is linear in operands that are Partial and lets them through, or everything is whole.
 #pragma once
 
 #include <optional>
