@@ -22,6 +22,18 @@ bool holds_checkpoint(const Path& folder) {
   return false;
 }
 
+// What is in the way of a file would else be found when the run has to write it: at its end, of the loss curve.
+void check_free(const Path& folder) {
+  for (const char* name : {"config.toml", "metrics.jsonl", "log.txt", "loss.png"}) {
+    const Path path = folder / name;
+    std::error_code ignored;
+    if (is_there(path) && !std::filesystem::is_regular_file(path, ignored)) {
+      user_error("{} is no file, and a run writes one of this name: move it away, or give another folder by --output",
+                 path.string());
+    }
+  }
+}
+
 void remove_leftovers(const Path& folder) {
   for (const std::string& name : names_in(folder)) {
     if (target_of_temporary(name)) remove_path(folder / name);
@@ -54,6 +66,7 @@ const Path& RunFolder::made(const Path& path, bool resume) {
   if (!resume && holds_run(path)) {
     user_error("{} holds a run already; go on with it by --resume, or give another folder by --output", path.string());
   }
+  check_free(path);
   make_directories(path);
   return path;
 }

@@ -21,7 +21,7 @@ class Config;
 class RunFolder {
  public:
   // Makes the folder, and removes what a killed process left half-written. UserError if it holds a run and `resume` is
-  // not given, or another process holds it.
+  // not given, another process holds it, or something that is no file has the name of one of a run's.
   RunFolder(Path path, bool resume);
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;

@@ -59,6 +59,19 @@ TEST(RunFolder, HoldsARunWhereACheckpointLiesWhateverTheFolderOfThem) {
   EXPECT_THAT(message_of(temporary.path(), false), testing::HasSubstr("holds a run already"));
 }
 
+TEST(RunFolder, IsLeftAsItIsWhereSomethingIsInTheWayOfAFile) {
+  for (const char* name : {"config.toml", "metrics.jsonl", "log.txt", "loss.png"}) {
+    TemporaryFolder temporary;
+    make_directories(temporary / name);
+    for (const bool resume : {false, true}) {
+      EXPECT_EQ(message_of(temporary.path(), resume),
+                (temporary / name).string() +
+                    " is no file, and a run writes one of this name: move it away, or give another folder by --output");
+    }
+    EXPECT_THAT(names_in(temporary.path()), testing::ElementsAre(name));
+  }
+}
+
 // It wrote its configuration and opened its files, and there is nothing to go on from.
 TEST(RunFolder, OfARunThatFailedBeforeItsFirstStepIsFree) {
   TemporaryFolder temporary;
