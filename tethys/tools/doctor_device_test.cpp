@@ -63,6 +63,23 @@ TEST(Doctor, NamesACacheThatCannotBeWritten) {
                fmt::format("make {}/tethys a folder", (folder / "file").string()));
 }
 
+// Beside a copy of the program, which has no other.
+TEST(Doctor, NamesAReaderOfParquetThatIsDamagedAndDoesNotMissOne) {
+  const TemporaryFolder folder;
+  const Path program = folder / "tethys", reader = folder / "tethys_parquet.so";
+  std::filesystem::copy_file(TETHYS_PROGRAM, program);
+  std::filesystem::create_symlink(Path(TETHYS_SOURCE_DIR) / "recipes", folder / "recipes");
+  const std::string plugin = std::string(TETHYS_SOURCE_DIR) + "/.deps/plugins/xla_cpu.so";
+  const std::string command = doctor("", program.string()) + " --plugin " + plugin;
+  const Ended without = shell(command);
+  EXPECT_EQ(without.status, 0) << without.output;
+  EXPECT_NE(without.output.find("note   parquet  the reader of Parquet is not there"), std::string::npos)
+      << without.output;
+  write_file(reader, std::string("\x7F") + "ELF and no more");
+  expect_fault(shell(command), reader.string() + ", is damaged",
+               "build it anew by `make parquet`, or remove " + reader.string());
+}
+
 TEST(Doctor, NamesRecipesThatAreNotFound) {
   const TemporaryFolder folder;
   const Path program = folder / "tethys";

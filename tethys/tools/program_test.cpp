@@ -295,6 +295,7 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
   write_file(folder / "short.txt", "a cat sees the moon.");
   std::filesystem::create_directory(folder / "taken");
   write_file(folder / "taken/metrics.jsonl", "{\"step\": 1}\n");
+  make_directories(folder / "blocked/loss.png");
   const auto path = [&](const char* name) { return (folder / name).string(); };
   struct Case {
     std::vector<std::string> flags;
@@ -318,6 +319,7 @@ TEST(BadInput, OfTrainIsAnErrorOfTheUsersWithStatusTwo) {
       {{"--parallelism.data_parallel_shard_degree", "3", "--device.count", "4"}, {"3 devices", "there are 4"}},
       {{"--training.global_batch_size", "6"}, {"global_batch_size = 6", "local_batch_size = 4", "8 would be"}},
       {{"--output", path("taken")}, {"taken holds a run already", "--resume", "--output"}},
+      {{"--output", path("blocked")}, {"blocked/loss.png is no file", "move it away", "--output"}},
       {{"--device", "tpu"}, {"pip install libtpu", "--device.plugin"}},
       {{"--device", "cuda"}, {"jax-cuda12-pjrt"}},
       {{"--device.plugin", path("no.so")}, {"no.so"}},

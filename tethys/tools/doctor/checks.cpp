@@ -123,7 +123,10 @@ Finding check_parquet(const std::string& reader) {
   try {
     return {State::Ok, "parquet", parquet_component(reader), ""};
   } catch (const UserError& error) {
-    return {State::Note, "parquet", error.what(), ""};
+    std::error_code ignored;
+    if (!std::filesystem::exists(reader, ignored)) return {State::Note, "parquet", error.what(), ""};
+    return {State::Fault, "parquet", error.what(),
+            fmt::format("build it anew by `make parquet`, or remove {} if you read no Parquet", reader)};
   }
 }
 

@@ -23,7 +23,7 @@ Finding check_cache(const Path& folder);
 // Free space where a run would write: a Fault under 256 MiB, a Note under 8 GiB.
 Finding check_disk(const Path& folder);
 
-// Whether the component that reads Parquet is there; a Note if not.
+// Whether the component that reads Parquet loads; a Note if there is none, which few need.
 Finding check_parquet(const std::string& reader);
 
 // That the plugin loads, has devices, and computes 1 + 2 = 3. In a process of its own, since one that is broken, or
