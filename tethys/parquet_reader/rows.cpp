@@ -153,6 +153,7 @@ class Rows : public LineSource {
     while (chunk_ == nullptr || in_chunk_ == chunk_->length()) {
       if (!next_chunk()) return false;
     }
+    line.is_row = true;
     line.number = ++row_;
     line.text.clear();
     line.wrong.clear();

@@ -88,6 +88,7 @@ bool JsonLines::next(Line& line) {
 }
 
 bool JsonLines::next_of_any_kind(Line& line) {
+  line.is_row = false;
   line.number = ++number_;
   line.text.clear();
   line.wrong.clear();

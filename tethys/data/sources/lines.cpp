@@ -27,17 +27,17 @@ std::unique_ptr<LineSource> open_line_source(const std::string& path, const Line
 }
 
 std::string place_of(const Line& line, const std::string& path) {
-  return fmt::format("{}: {} {}", path, is_parquet(path) ? "row" : "line", line.number);
+  return fmt::format("{}: {} {}", path, line.is_row ? "row" : "line", line.number);
 }
 
 std::optional<std::string> document_in(const Line& line, const std::string& path, const LineOptions& options) {
   std::optional<std::string> text;
   std::string wrong = line.wrong;
-  if (wrong.empty() && is_parquet(path)) return line.text;
+  if (wrong.empty() && line.is_row) return line.text;
   if (wrong.empty()) wrong = read_json_text(line.text, options.text_field, text);
   if (wrong.empty() || options.skip_bad_lines) return text;
   user_error("{} {}; expected {} \"{}\" (data.text_field), or --data.skip_bad_lines", place_of(line, path), wrong,
-             is_parquet(path) ? "a text in the column" : "an object with a text", options.text_field);
+             line.is_row ? "a text in the column" : "an object with a text", options.text_field);
 }
 
 }  // namespace tethys

@@ -31,9 +31,10 @@ struct LineOptions {
 inline constexpr size_t kLongestLine = size_t{64} << 20;
 
 struct Line {
-  int64_t number = 0;  // from 1, blank lines counted
-  std::string text;    // JSON, without the line's end; of a row the text itself, or JSON that holds its conversation
-  std::string wrong;   // what the source found wrong with it, such as "is longer than …"; text is then of no use
+  bool is_row = false;  // of a Parquet file
+  int64_t number = 0;   // from 1, blank lines counted
+  std::string text;     // JSON, without the line's end; of a row the text itself, or JSON that holds its conversation
+  std::string wrong;    // what the source found wrong with it, such as "is longer than …"; text is then of no use
 };
 
 class LineSource {

@@ -38,6 +38,15 @@ TEST(ParquetFile, IsKnownByItsName) {
   EXPECT_FALSE(holds_lines("a.txt.zst"));
 }
 
+TEST(ParquetFile, ItsRowsAreSoByWhatMadeThemAndNotByTheNameOfAFile) {
+  const Line row{.is_row = true, .number = 7, .text = "{}", .wrong = ""},
+      line{.number = 7, .text = R"({"text": "a"})", .wrong = ""};
+  EXPECT_EQ(place_of(row, "a"), "a: row 7");
+  EXPECT_EQ(document_in(row, "a", {}), "{}");
+  EXPECT_EQ(place_of(line, "a.parquet"), "a.parquet: line 7");
+  EXPECT_EQ(document_in(line, "a.parquet", {}), "a");
+}
+
 std::string refusal_of(const std::string& reader) {
   try {
     open_line_source("a.parquet", {.parquet_reader = reader});
@@ -96,6 +105,7 @@ class Parquet : public testing::Test {
     std::vector<std::string> found;
     const auto rows = open_line_source(path, read_by_it(options));
     for (Line line; rows->next(line);) {
+      EXPECT_TRUE(line.is_row);
       EXPECT_EQ(line.number, static_cast<int64_t>(found.size()) + 1);
       found.push_back(document_in(line, path, options).value_or("-"));
     }
