@@ -6,11 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
+#include <span>
 
 #include "base/error.h"
 #include "base/number.h"
 #include "config/option_table.h"
+#include "data/ordered_batches.h"
 #include "data/parallel.h"
 #include "data/sources/documents.h"
 #include "data/sources/text.h"
@@ -89,81 +91,52 @@ std::vector<Option> encode_options() {
 
 Template template_of(const Config& config) { return config.get_bool("template") ? Template::Apply : Template::Leave; }
 
-struct Summary {
-  int64_t documents = 0;
-  int64_t bytes = 0;
-  int64_t tokens = 0;
-  double seconds = 0;  // of encoding alone
-};
-
-// Encodes documents in the order in which they come, many at a time: as training does, nothing but text with an end, or
-// as texts.
-class DocumentsEncoder {
- public:
-  DocumentsEncoder(const Invocation& invocation, const Tokenizer& tokenizer)
-      : out_(invocation.config.get_bool("summary") ? nullptr : &invocation.surroundings.out),
-        enclose_(template_of(invocation.config)),
-        threads_(static_cast<int>(invocation.config.get_int("threads"))),
-        encoders_(static_cast<size_t>(thread_count(threads_)), Encoder(tokenizer)) {
-    if (!invocation.config.get_bool("as_texts")) end_ = tokenizer.end_of_text();
-  }
-
-  void add(std::string text) {
-    constexpr size_t kBatch = 4096, kBatchBytes = size_t{8} << 20;
-    if (text.empty()) return;  // no document
-    ++summary.documents;
-    summary.bytes += static_cast<int64_t>(text.size());
-    bytes_ += text.size();
-    texts_.push_back(std::move(text));
-    if (texts_.size() == kBatch || bytes_ >= kBatchBytes) encode();
-  }
-  void encode() {
-    std::vector<std::vector<int32_t>> ids(texts_.size());
-    const auto start = std::chrono::steady_clock::now();
-    parallel_for(static_cast<int64_t>(texts_.size()), threads_, [&](int worker, int64_t index) {
-      const auto i = static_cast<size_t>(index);
-      Encoder& encoder = encoders_[static_cast<size_t>(worker)];
-      if (!end_) return encoder.encode(texts_[i], ids[i], enclose_);
-      encoder.encode_document(texts_[i], ids[i]);
-      ids[i].push_back(*end_);
-    });
-    summary.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    for (const std::vector<int32_t>& document : ids) {
-      summary.tokens += static_cast<int64_t>(document.size());
-      if (out_ != nullptr) fmt::print(*out_, "{}\n", fmt::join(document, " "));
-    }
-    texts_.clear();
-    bytes_ = 0;
-  }
-
-  Summary summary;
-
- private:
-  std::ostream* out_;           // where the ids are printed; null if they are not
-  Template enclose_;            // of texts
-  std::optional<int32_t> end_;  // of a document; nothing if they are texts
-  int threads_;
-  std::vector<Encoder> encoders_;
-  std::vector<std::string> texts_;
-  size_t bytes_ = 0;
-};
-
+// Many at a time: as training does, nothing but text with an end, or as texts.
 int encode_documents(const Invocation& invocation, const Tokenizer& tokenizer) {
   const Config& config = invocation.config;
-  DocumentsEncoder encoder(invocation, tokenizer);
+  std::ostream& out = invocation.surroundings.out;
+  const bool summary = config.get_bool("summary");
+  const Template enclose = template_of(config);
+  // Of a document; nothing if they are texts.
+  const auto end = config.get_bool("as_texts") ? std::nullopt : std::optional(tokenizer.end_of_text());
+  const auto threads = static_cast<int>(config.get_int("threads"));
+  std::vector<Encoder> encoders(static_cast<size_t>(thread_count(threads)), Encoder(tokenizer));
+  const auto encode = [&](int worker, const std::string& text) {
+    Encoder& encoder = encoders[static_cast<size_t>(worker)];
+    std::vector<int32_t> ids;
+    if (!end) {
+      encoder.encode(text, ids, enclose);
+    } else {
+      encoder.encode_document(text, ids);
+      ids.push_back(*end);
+    }
+    return ids;
+  };
+  size_t documents = 0, bytes = 0, tokens = 0;
+  const auto use = [&](std::span<const std::string> texts, std::span<const std::vector<int32_t>> batch) {
+    documents += texts.size();
+    for (const std::string& text : texts) bytes += text.size();
+    for (const std::vector<int32_t>& ids : batch) {
+      tokens += ids.size();
+      if (!summary) fmt::print(out, "{}\n", fmt::join(ids, " "));
+    }
+  };
+  OrderedBatches<std::string, std::vector<int32_t>> batches(threads, encode, use);
+  const auto add = [&](std::string text, int64_t) {
+    if (text.empty()) return;  // no document
+    const auto size = static_cast<int64_t>(text.size());
+    batches.add(std::move(text), size);
+  };
   const std::string& file = config.get_string("documents");
-  const LineOptions lines = line_options(config, data_places(invocation.surroundings));
   const int64_t skipped_lines =
-      for_each_document(file, lines, [&](std::string text, int64_t) { encoder.add(std::move(text)); });
-  encoder.encode();
-  const Summary& summary = encoder.summary;
-  if (config.get_bool("summary")) {
-    fmt::print(invocation.surroundings.out, "documents {}  bytes {}  tokens {}  seconds {:.3f}  MB/s {:.2f}\n",
-               summary.documents, summary.bytes, summary.tokens, summary.seconds,
-               static_cast<double>(summary.bytes) / 1e6 / std::max(summary.seconds, 1e-9));
+      for_each_document(file, line_options(config, data_places(invocation.surroundings)), add);
+  batches.finish();
+  if (summary) {
+    fmt::print(out, "documents {}  bytes {}  tokens {}  seconds {:.3f}  MB/s {:.2f}\n", documents, bytes, tokens,
+               batches.seconds(), static_cast<double>(bytes) / 1e6 / std::max(batches.seconds(), 1e-9));
   }
   // Apart from the ids, and after them.
-  invocation.surroundings.out.flush();
+  out.flush();
   if (skipped_lines > 0) tell(fmt::format("tethys: {}: {}", file, skipped_note(skipped_lines)));
   return 0;
 }

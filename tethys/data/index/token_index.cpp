@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "base/temporary_name.h"
 #include "data/chat/chat_encoder.h"
+#include "data/ordered_batches.h"
 #include "data/parallel.h"
 #include "data/sources/documents.h"
 #include "data/sources/text.h"
@@ -30,8 +31,6 @@ using HashText = std::array<char, 32>;
 constexpr std::array<char, 8> kMagic = {'t', 'e', 't', 'h', 'y', 'i', 'd', 'x'};
 constexpr uint32_t kVersion = 3;
 constexpr std::string_view kExtension = ".idx";
-// So much text is tokenised at a time, so that a corpus larger than memory can be indexed.
-constexpr int64_t kChunkBytes = 4 << 20;
 
 struct Part {
   uint64_t documents = 0;
@@ -121,6 +120,12 @@ class LineCursor {
   const LineOptions& options_;
   size_t file_ = 0;
   std::unique_ptr<LineSource> lines_;
+};
+
+// A document, and its line if it has one.
+struct Read {
+  const Document* document;
+  Line line;
 };
 
 // What a document becomes.
@@ -256,38 +261,35 @@ class Builder {
                                : encoder.encode(text);
   }
 
-  // Tokenises the documents chunk by chunk and appends their tokens in order. Returns where each begins.
+  // Tokenises the documents and appends their tokens in order. Returns where each begins.
   std::vector<uint64_t> append_tokens(const std::vector<Document>& documents, int token_bytes, Part& part,
                                       std::vector<uint64_t>& learnt) {
     std::vector<DocumentEncoder> encoders(static_cast<size_t>(thread_count(corpus_.threads)),
                                           DocumentEncoder(tokenizer_, corpus_.lines.chats));
     std::vector<uint64_t> starts;
-    LineCursor cursor(files_, corpus_.lines);
-    for (size_t begin = 0; begin < documents.size();) {
-      std::vector<Line> lines;
-      size_t stop = begin;
-      for (int64_t bytes = 0; stop < documents.size() && bytes < kChunkBytes; ++stop) {
-        Line& line = lines.emplace_back();
-        if (documents[stop].line > 0 && !cursor.seek(documents[stop], line)) changed(documents[stop]);
-        bytes += std::max(documents[stop].size, static_cast<int64_t>(line.text.size()));
-      }
-      std::vector<Tokens> tokens(stop - begin);
-      parallel_for(static_cast<int64_t>(tokens.size()), corpus_.threads, [&](int worker, int64_t index) {
-        const auto i = static_cast<size_t>(index);
-        tokens[i] = tokens_of(documents[begin + i], lines[i], encoders[static_cast<size_t>(worker)]);
-      });
-      for (const Tokens& document : tokens) {
+    const auto encode = [&](int worker, const Read& read) {
+      return tokens_of(*read.document, read.line, encoders[static_cast<size_t>(worker)]);
+    };
+    const auto append_batch = [&](std::span<const Read> batch, std::span<const Tokens> tokens) {
+      for (size_t i = 0; i < batch.size(); ++i) {
         starts.push_back(part.tokens);
-        append_bits(document.learnt, part.tokens, learnt);
-        part.tokens += document.ids.size();
-        append(document.ids, token_bytes);
+        append_bits(tokens[i].learnt, part.tokens, learnt);
+        part.tokens += tokens[i].ids.size();
+        part.text_bytes += static_cast<uint64_t>(batch[i].document->size);
+        append(tokens[i].ids, token_bytes);
       }
-      for (; begin < stop; ++begin) {
-        part.text_bytes += static_cast<uint64_t>(documents[begin].size);
-        ++done_;
-      }
+      done_ += static_cast<int64_t>(batch.size());
       report(corpus_.progress, "tokenising", done_, static_cast<int64_t>(documents_.size()));
+    };
+    OrderedBatches<Read, Tokens> batches(corpus_.threads, encode, append_batch);
+    LineCursor cursor(files_, corpus_.lines);
+    for (const Document& document : documents) {
+      Read read{&document, {}};
+      if (document.line > 0 && !cursor.seek(document, read.line)) changed(document);
+      const auto line_bytes = static_cast<int64_t>(read.line.text.size());
+      batches.add(std::move(read), std::max(document.size, line_bytes));
     }
+    batches.finish();
     return starts;
   }
 
