@@ -49,15 +49,17 @@ std::optional<int64_t> Mesh::find(std::string_view name) const {
 
 std::vector<int64_t> Mesh::find_all(std::string_view name) const {
   std::vector<int64_t> found;
-  for (const std::string& part : {std::string(name), fmt::format("{}{}", name, kForExperts)}) {
+  for (const std::string& part : {std::string(name), part_for_experts(name)}) {
     if (const auto axis = find(part)) found.push_back(*axis);
   }
   return found;
 }
 
-int64_t Mesh::size_of(std::string_view name) const {
+int64_t Mesh::size_of(std::string_view name) const { return size_over(find_all(name)); }
+
+int64_t Mesh::size_over(const std::vector<int64_t>& axes) const {
   int64_t size = 1;
-  for (int64_t axis : find_all(name)) size *= axes_[axis].size;
+  for (int64_t axis : axes) size *= axes_.at(axis).size;
   return size;
 }
 
@@ -70,8 +72,7 @@ int64_t Mesh::coordinate(int64_t position, int64_t axis) const {
 }
 
 std::vector<std::vector<int64_t>> Mesh::groups(const std::vector<int64_t>& axes) const {
-  int64_t group_size = 1;
-  for (int64_t axis : axes) group_size *= axes_.at(axis).size;
+  const int64_t group_size = size_over(axes);
   std::vector<std::vector<int64_t>> groups;
   std::vector<int64_t> keys;
   for (int64_t position = 0; position < size(); ++position) {
@@ -92,6 +93,8 @@ std::vector<std::vector<int64_t>> Mesh::groups(const std::vector<int64_t>& axes)
   }
   return groups;
 }
+
+std::string part_for_experts(std::string_view name) { return fmt::format("{}{}", name, kForExperts); }
 
 std::string to_string(const Mesh& mesh) {
   std::string text;

@@ -47,6 +47,8 @@ class Mesh {
   std::vector<int64_t> find_all(std::string_view name) const;
   // The size of both together; 1 if the mesh has no such axis.
   int64_t size_of(std::string_view name) const;
+  // How many devices differ only along the given axes.
+  int64_t size_over(const std::vector<int64_t>& axes) const;
   // Whether experts are cut over axis number `axis`.
   bool is_for_experts(int64_t axis) const;
 
@@ -64,6 +66,9 @@ class Mesh {
   int64_t process_index_ = 0;
   int64_t process_count_ = 1;
 };
+
+// What the part of axis `name` that experts are cut over is called.
+std::string part_for_experts(std::string_view name);
 
 // "dp_replicate=2,dp_shard=2"; "one device" for an empty mesh.
 std::string to_string(const Mesh& mesh);

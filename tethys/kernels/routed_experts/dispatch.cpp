@@ -33,12 +33,6 @@ Tensor swapped(const Dispatch::Exchange& e, const Tensor& rows) {
   return all_to_all(rows.value(), *e.mesh, e.axes, 0, 0);
 }
 
-int64_t devices_of(const Mesh& mesh, const Dims& axes) {
-  int64_t devices = 1;
-  for (const int64_t a : axes) devices *= mesh.axes()[a].size;
-  return devices;
-}
-
 // Of each assignment: the expert's number on its device, that device among those that rows are exchanged with, and
 // whether it is in this group at all.
 struct Destinations {
@@ -79,9 +73,7 @@ Tensor Dispatch::to_tokens(const Tensor& rows_RD) const {
 }
 
 Dispatch dispatch_here(const Tensor& ids_BST, int64_t experts) {
-  const Tensor ids_A = reshape(ids_BST, {-1});
-  const Tensor none_A = full_like(ids_A, static_cast<double>(experts));
-  const Tensor expert_A = where((ids_A >= 0) & (ids_A < none_A), ids_A, none_A);
+  const Tensor expert_A = reshape(ids_BST, {-1});
   const Tensor order_A = order_of(expert_A);
   return {.assignment_S = order_A,
           .token_S = over(order_A, ids_BST.size(2)),
@@ -94,13 +86,14 @@ Dispatch dispatch_here(const Tensor& ids_BST, int64_t experts) {
 Dispatch dispatch_to(const ExpertOwners& owners, const Tensor& ids_BST, int64_t experts) {
   Graph& graph = ids_BST.graph();
   const Mesh& mesh = *owners.mesh;
-  const int64_t experts_here = experts / devices_of(mesh, owners.axes);
+  const int64_t experts_here = experts / mesh.size_over(owners.axes);
   if (owners.exchanged.empty()) {
-    const Tensor first = times(Tensor(group_index(graph, mesh, owners.axes)), experts_here);
-    return dispatch_here(ids_BST - first, experts_here);
+    const Tensor own_BST = ids_BST - times(Tensor(group_index(graph, mesh, owners.axes)), experts_here);
+    const Tensor none_BST = full_like(own_BST, static_cast<double>(experts_here));
+    return dispatch_here(where((own_BST >= 0) & (own_BST < none_BST), own_BST, none_BST), experts_here);
   }
   const int64_t T = ids_BST.size(2), A = element_count(ids_BST.dims());
-  const int64_t devices = devices_of(mesh, owners.exchanged);
+  const int64_t devices = mesh.size_over(owners.exchanged);
   const int64_t room = A / T * std::min(T, experts_here);  // no expert occurs twice in a token's ids
   const Destinations to = destinations(owners, reshape(ids_BST, {-1}), experts_here);
 

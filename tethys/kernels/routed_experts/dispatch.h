@@ -38,7 +38,7 @@ struct Dispatch {
   Tensor to_tokens(const Tensor& rows_RD) const;
 };
 
-// All stay on this device. Ids are of its experts, from 0; others get zeros.
+// All stay on this device. Ids are of its experts, from 0; those behind the last expert get zeros.
 Dispatch dispatch_here(const Tensor& ids_BST, int64_t experts);
 
 // Where the experts are: cut evenly over mesh axes, major first.

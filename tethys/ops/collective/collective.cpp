@@ -21,12 +21,6 @@ using stablehlo::Ssa;
 
 const CollectiveAttributes& of(const OpCall& call) { return collective_attributes(call.attributes); }
 
-int64_t group_size(const Mesh& mesh, const Dims& axes) {
-  int64_t size = 1;
-  for (int64_t axis : axes) size *= mesh.axes()[axis].size;
-  return size;
-}
-
 std::vector<TensorType> infer_same(const OpCall& call) { return {call.operands[0]}; }
 
 // The dimension grows `up` times or shrinks `down` times.
@@ -140,35 +134,34 @@ const OpRecord collective_permute_op = {
 const OpRecord axis_index_op = {.name = "axis_index", .infer = infer_index, .emit = emit_index};
 
 Value all_reduce(Value x, const Mesh& mesh, Dims axes, Reduction reduction) {
-  const int64_t size = group_size(mesh, axes);
+  const int64_t size = mesh.size_over(axes);
   return append(x, all_reduce_op, {.axes = std::move(axes), .group_size = size, .reduction = reduction});
 }
 
 Value all_gather(Value x, const Mesh& mesh, Dims axes, int64_t dim) {
-  const int64_t size = group_size(mesh, axes);
+  const int64_t size = mesh.size_over(axes);
   return append(x, all_gather_op, {.axes = std::move(axes), .group_size = size, .dim = dim});
 }
 
 Value reduce_scatter(Value x, const Mesh& mesh, Dims axes, int64_t dim, Reduction reduction) {
-  const int64_t size = group_size(mesh, axes);
+  const int64_t size = mesh.size_over(axes);
   return append(x, reduce_scatter_op,
                 {.axes = std::move(axes), .group_size = size, .dim = dim, .reduction = reduction});
 }
 
 Value all_to_all(Value x, const Mesh& mesh, Dims axes, int64_t split_dim, int64_t concat_dim) {
-  const int64_t size = group_size(mesh, axes);
+  const int64_t size = mesh.size_over(axes);
   return append(x, all_to_all_op,
                 {.axes = std::move(axes), .group_size = size, .dim = split_dim, .concat_dim = concat_dim});
 }
 
 Value collective_permute(Value x, const Mesh& mesh, int64_t axis, int64_t shift, bool wrap) {
   return append(x, collective_permute_op,
-                {.axes = {axis}, .group_size = group_size(mesh, {axis}), .shift = shift, .wrap = wrap});
+                {.axes = {axis}, .group_size = mesh.size_over({axis}), .shift = shift, .wrap = wrap});
 }
 
 Value axis_index(Graph& graph, const Mesh& mesh, int64_t axis) {
-  return graph.append(axis_index_op, CollectiveAttributes{.axes = {axis}, .group_size = group_size(mesh, {axis})},
-                      {})[0];
+  return graph.append(axis_index_op, CollectiveAttributes{.axes = {axis}, .group_size = mesh.size_over({axis})}, {})[0];
 }
 
 }  // namespace tethys

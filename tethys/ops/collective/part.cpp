@@ -42,7 +42,7 @@ Value part_start(Graph& graph, const Layout& layout, int64_t dim, const Mesh& me
 Value own_part(Value x, const Mesh& mesh, const Dims& axes, int64_t dim) {
   Graph& graph = *x.graph;
   Dims sizes = x.dims();
-  for (int64_t a : axes) sizes[dim] /= mesh.axes()[a].size;
+  sizes[dim] /= mesh.size_over(axes);
   std::vector<Value> starts(sizes.size(), number(graph, 0));
   starts[dim] = multiply(group_index(graph, mesh, axes), number(graph, sizes[dim]));
   return dynamic_slice(x, starts, sizes);
