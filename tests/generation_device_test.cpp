@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "llama3_testing.h"
 #include "train/fit.h"
 #include "train/generation.h"
+#include "training_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 // Heads in groups, tied, and RoPE scaling that acts at this length.
@@ -212,4 +212,4 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, GenerationFloat32, ::testing::Values(Case{"floa
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

@@ -16,7 +16,7 @@
 #include "train/run_folder.h"
 #include "train/state.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 using nlohmann::json;
@@ -154,4 +154,4 @@ INSTANTIATE_TEST_SUITE_P(Llama, HuggingFaceFolder,
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

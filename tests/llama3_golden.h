@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "llama3_testing.h"
+#include "training_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 
 // Read once.
 inline const nlohmann::json& golden_of(const std::string& name) {
@@ -44,4 +44,4 @@ inline Model model_of(const nlohmann::json& golden_case) {
           .expert_ffn = m.value("expert_ffn", int64_t{1})};
 }
 
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

@@ -1,7 +1,7 @@
 // Llama 3 trained here and by PyTorch, from the same weights and tokens.
 #include "torch_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 TEST(Llama3Torch, TheDebugFlavourLearnsAsInPyTorch) {
@@ -29,4 +29,4 @@ TEST(Llama3Torch, LayersInALoopComputedAgainOverTwoMicrobatchesLearnAsInPyTorch)
 }
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

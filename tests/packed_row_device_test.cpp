@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "data/loader/batch.h"
-#include "llama3_testing.h"
+#include "training_testing.h"
 #include "values/label.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 using LlamaRun = Run;  // gtest has a Run of its own in every test
@@ -158,4 +158,4 @@ INSTANTIATE_TEST_SUITE_P(Layers, PackedRows, testing::Bool(),
                          [](const auto& test) { return test.param ? "InALoop" : "OneByOne"; });
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

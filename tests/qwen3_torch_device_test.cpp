@@ -1,7 +1,7 @@
 // Qwen3 trained here and by PyTorch, from the same weights and tokens.
 #include "torch_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 TEST(Qwen3Torch, NormalisedHeadsWiderThanTheirShareLearnAsInPyTorch) {
@@ -41,4 +41,4 @@ TEST(Qwen3MoeTorch, LayersInALoopComputedAgainOverTwoMicrobatchesAgreeToElevenDi
 }
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

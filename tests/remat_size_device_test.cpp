@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "llama3_testing.h"
+#include "training_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 constexpr int64_t kB = 4, kS = 256;                    // rows, tokens
@@ -85,4 +85,4 @@ TEST(RematSize, WrittenOutALayerAddsItsResidualsOrItsGradients) {
 }
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

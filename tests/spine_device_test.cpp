@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "llama3_testing.h"
 #include "packed_rows.h"
 #include "support/double_matmul.h"
+#include "training_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 constexpr int64_t kRows = 8;
@@ -209,4 +209,4 @@ INSTANTIATE_TEST_SUITE_P(Plugins, Spine, ::testing::Values("xla_cpu.so", "openxl
 });
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

@@ -10,7 +10,7 @@
 #include "llama3_golden.h"
 #include "optim/schedule.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 
 using llama3_formula::kRows;
 using llama3_formula::kSeqLen;
@@ -149,4 +149,4 @@ inline Variant torch_run_in(DType dtype) {
   return variant;
 }
 
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

@@ -6,10 +6,10 @@
 #include "config/config.h"
 #include "config/flags.h"
 #include "data/loader/loader.h"
-#include "llama3_testing.h"
 #include "train/degrees.h"
+#include "training_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 constexpr int64_t kSeqLen = 5;
@@ -102,4 +102,4 @@ TEST(TrainingOrder, GoesOnAfterAResumeWithAnotherNumberOfRanks) {
 }
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "llama3_testing.h"
+#include "training_testing.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 namespace {
 
 using LlamaRun = Run;  // gtest has a Run of its own in every test
@@ -102,4 +102,4 @@ TEST(TrainingState, ComputingInBfloat16KeepsStateAndGradientsInFloat32) {
 }
 
 }  // namespace
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

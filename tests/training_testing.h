@@ -18,10 +18,11 @@
 #include "pjrt/client.h"
 #include "pjrt/plugin.h"
 #include "runtime/executor.h"
+#include "train/degrees.h"
 #include "train/step.h"
 #include "train/token_order.h"
 
-namespace tethys::llama3_testing {
+namespace tethys::training_testing {
 
 struct Model {
   int64_t dim = 32, layers = 2, heads = 8, kv_heads = 4, ffn = 64, vocab = 103;
@@ -124,12 +125,12 @@ class Run {
         model_(build_model(config_of(model), variant_)),
         executor_(cpu_client(variant_.mesh.size(), plugin_file), variant_.mesh, {"cpu", variant_.kernels},
                   {.compiler_options = compiler_options(variant_), .handlers = variant_.handlers}) {
-    const Config config = config_of(model);
+    Config config = config_of(model);
+    config.set("parallelism.enable_sequence_parallel", variant_.sequence_parallel, {Origin::Source::Flag, "test"});
     const DType compute = variant_.compute_dtype.value_or(variant_.dtype);
     StoreOptions options{variant_.mesh, variant_.scan, variant_.dtype,
                          compute,       wide(compute), variant_.reshard_after_forward};
-    const PlanOptions plan{variant_.sequence_parallel, model.kv_heads % variant_.mesh.size_of("tp") != 0,
-                           !variant_.mesh.find("tp")};
+    const PlanOptions plan = plan_options_of(config, variant_.mesh);
     store_ = make_store(*model_, architecture_of(config).plan(plan), options);
     const bool gathers =
         variant_.mesh.size_of("dp_shard") * variant_.mesh.size_of("cp") > 1 && variant_.reshard_after_forward;
@@ -265,4 +266,4 @@ class Run {
   std::vector<Array> results_;  // loss, norm, gradients
 };
 
-}  // namespace tethys::llama3_testing
+}  // namespace tethys::training_testing

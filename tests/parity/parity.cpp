@@ -14,7 +14,7 @@
 #include <cstdio>
 
 #include "base/file.h"
-#include "llama3_testing.h"
+#include "training_testing.h"
 #include "packed_rows.h"
 #include "parity/combinations.h"
 #include "parity/drop_reduction.h"
@@ -24,10 +24,10 @@
 namespace tethys::parity {
 namespace {
 
-using llama3_testing::Model;
-using llama3_testing::Named;
-using llama3_testing::Run;
-using llama3_testing::Variant;
+using training_testing::Model;
+using training_testing::Named;
+using training_testing::Run;
+using training_testing::Variant;
 
 constexpr int64_t kRows = 16;
 constexpr int64_t kLength = 16;

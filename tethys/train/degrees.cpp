@@ -85,7 +85,7 @@ std::array<int64_t, 3> experts_share(const Degrees& degrees) {
 
 void add_axis(std::vector<MeshAxis>& axes, const std::string& name, int64_t size, int64_t for_experts) {
   if (size > for_experts) axes.push_back({name, size / for_experts});
-  if (for_experts > 1) axes.push_back({name + "_ep", for_experts});
+  if (for_experts > 1) axes.push_back({part_for_experts(name), for_experts});
 }
 
 // The tokens of a row are cut into equal parts.
@@ -149,10 +149,11 @@ Mesh mesh_of(const Degrees& degrees) {
   return Mesh(axes);
 }
 
-PlanOptions plan_options_of(const Config& config, const Degrees& degrees) {
-  return {.sequence_parallel = config.get_bool(kSequence) && degrees.tensor > 1,
-          .whole_kv_heads = config.get_int("model.n_kv_heads") % degrees.tensor != 0,
-          .experts_over_tensor = experts_share(degrees)[2] == degrees.tensor};
+PlanOptions plan_options_of(const Config& config, const Mesh& mesh) {
+  const int64_t ranks = mesh.size_of("tp");
+  return {.sequence_parallel = config.get_bool(kSequence) && ranks > 1,
+          .whole_kv_heads = config.get_int("model.n_kv_heads") % ranks != 0,
+          .experts_over_tensor = !mesh.find("tp")};
 }
 
 StepRows step_rows_of(const Config& config, const Degrees& degrees) {

@@ -35,16 +35,16 @@ struct StepRows {
 };
 
 // `devices` is how many there are to use; nothing where there are as many as asked for, and dp_shard, where it is left
-// open, is as small as the experts let it. UserError, which names the
-// option, the sizes and values that would work, if the degrees do not fit the devices or the model.
+// open, is as small as the experts let it. UserError, which names the option, the sizes and values that would work, if
+// the degrees do not fit the devices or the model.
 Degrees degrees_of(const Config& config, std::optional<int64_t> devices);
 
 // The axes dp_replicate, dp_shard, cp and tp, those of size 1 left out. Experts are cut over cp, then dp_shard, then
 // tp, as far as their degree goes: what of an axis they take is one of its own.
 Mesh mesh_of(const Degrees& degrees);
 
-// What of the degrees a model's plan depends on.
-PlanOptions plan_options_of(const Config& config, const Degrees& degrees);
+// What of a mesh a model's plan depends on.
+PlanOptions plan_options_of(const Config& config, const Mesh& mesh);
 
 // UserError if training.global_batch_size is no multiple of a microbatch.
 StepRows step_rows_of(const Config& config, const Degrees& degrees);

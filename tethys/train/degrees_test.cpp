@@ -72,8 +72,8 @@ TEST(Degrees, TensorParallelMustDivideHeadsAndFeedForward) {
 
 TEST(Degrees, SeveralRanksMayHaveTheSameKeyHead) {
   const Config config = config_of({"--model.n_heads", "16", "--model.n_kv_heads", "4", "--model.ffn_dim", "768"});
-  EXPECT_FALSE(plan_options_of(config, {.tensor = 4}).whole_kv_heads);
-  EXPECT_TRUE(plan_options_of(config, {.tensor = 8}).whole_kv_heads);
+  EXPECT_FALSE(plan_options_of(config, mesh_of({.tensor = 4})).whole_kv_heads);
+  EXPECT_TRUE(plan_options_of(config, mesh_of({.tensor = 8})).whole_kv_heads);
 }
 
 TEST(Degrees, ContextParallelMustDivideTheTokens) {
@@ -111,8 +111,8 @@ TEST(Degrees, ExpertsAreCutOverTokensThenDataThenMatrices) {
   EXPECT_EQ(to_string(mesh_of({.replicate = 2, .shard = 2, .tensor = 2, .expert = 4})),
             "dp_replicate=2,dp_shard_ep=2,tp_ep=2");
   EXPECT_EQ(to_string(mesh_of({.shard = 6, .tensor = 4, .expert = 4})), "dp_shard=3,dp_shard_ep=2,tp=2,tp_ep=2");
-  EXPECT_TRUE(plan_options_of(with_experts({}), {.shard = 2, .tensor = 2, .expert = 4}).experts_over_tensor);
-  EXPECT_FALSE(plan_options_of(with_experts({}), {.shard = 2, .tensor = 2, .expert = 2}).experts_over_tensor);
+  EXPECT_TRUE(plan_options_of(with_experts({}), mesh_of({.shard = 2, .tensor = 2, .expert = 4})).experts_over_tensor);
+  EXPECT_FALSE(plan_options_of(with_experts({}), mesh_of({.shard = 2, .tensor = 2, .expert = 2})).experts_over_tensor);
 }
 
 TEST(Degrees, WithoutADeviceCountThereAreAsManyAsTheExpertsAskFor) {

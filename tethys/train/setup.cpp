@@ -74,7 +74,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   // A block is a unit of recomputation where activations are computed again, or gathered weights are gathered again.
   const bool gathers = setup.degrees.shard * setup.degrees.context > 1 && reshard;
   setup.model->set_layer_options({.scan = scan, .checkpoint = remat.kind != RematPolicy::Kind::None || gathers});
-  setup.store = make_store(*setup.model, architecture.plan(plan_options_of(config, setup.degrees)),
+  setup.store = make_store(*setup.model, architecture.plan(plan_options_of(config, setup.mesh)),
                            {.mesh = setup.mesh,
                             .stack_layers = scan,
                             .storage_dtype = setup.precision.storage,
