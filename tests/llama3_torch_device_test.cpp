@@ -21,11 +21,7 @@ TEST(Llama3Torch, TwentyStepsInFloat64AgreeToElevenDigits) {
 }
 
 TEST(Llama3Torch, LayersInALoopComputedAgainOverTwoMicrobatchesLearnAsInPyTorch) {
-  Variant variant = torch_run_in(DType::F64);
-  variant.scan = true;
-  variant.remat = {RematPolicy::Kind::Full, {}};
-  variant.microbatches = 2;
-  reproduce("llama3_torch", "gqa_tied_ignored_labels", variant);
+  reproduce("llama3_torch", "gqa_tied_ignored_labels", torch_run_in_parts());
 }
 
 }  // namespace

@@ -13,11 +13,7 @@ TEST(Qwen3Torch, IgnoredLabelsDoNotCountAsInPyTorch) {
 }
 
 TEST(Qwen3Torch, LayersInALoopComputedAgainOverTwoMicrobatchesAgreeToElevenDigits) {
-  Variant variant = torch_run_in(DType::F64);
-  variant.scan = true;
-  variant.remat = {RematPolicy::Kind::Full, {}};
-  variant.microbatches = 2;
-  reproduce("qwen3_torch", "untied_ignored_labels", variant);
+  reproduce("qwen3_torch", "untied_ignored_labels", torch_run_in_parts());
 }
 
 TEST(Qwen3MoeTorch, ExpertsAndTheirRouterLearnAsInPyTorch) {
@@ -33,11 +29,7 @@ TEST(Qwen3MoeTorch, TwentyStepsInFloat64AgreeToElevenDigits) {
 }
 
 TEST(Qwen3MoeTorch, LayersInALoopComputedAgainOverTwoMicrobatchesAgreeToElevenDigits) {
-  Variant variant = torch_run_in(DType::F64);
-  variant.scan = true;
-  variant.remat = {RematPolicy::Kind::Full, {}};
-  variant.microbatches = 2;
-  reproduce("qwen3_moe_torch", "tied_ignored_labels", variant);
+  reproduce("qwen3_moe_torch", "tied_ignored_labels", torch_run_in_parts());
 }
 
 }  // namespace

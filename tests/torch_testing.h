@@ -149,4 +149,13 @@ inline Variant torch_run_in(DType dtype) {
   return variant;
 }
 
+// Layers in a loop, computed again, over two microbatches.
+inline Variant torch_run_in_parts() {
+  Variant variant = torch_run_in(DType::F64);
+  variant.scan = true;
+  variant.remat = {RematPolicy::Kind::Full, {}};
+  variant.microbatches = 2;
+  return variant;
+}
+
 }  // namespace tethys::training_testing

@@ -5,6 +5,7 @@
 
 #include "config/recipe.h"
 #include "models/registry.h"
+#include "nn/parameter_store.h"
 
 namespace tethys::models_testing {
 
@@ -17,6 +18,12 @@ inline Config recipe(const std::string& name) {
 
 inline std::unique_ptr<LanguageModel> built(const Config& config) {
   return architecture_of(config).configure(config)->build();
+}
+
+// Where everything lies, in text, of a model on a mesh with its layers stacked.
+inline std::string stored_on(const Mesh& mesh, const Config& config) {
+  const std::unique_ptr<LanguageModel> model = built(config);
+  return to_string(make_store(*model, architecture_of(config).plan({}), {.mesh = mesh, .stack_layers = true}));
 }
 
 // The recipe's with two layers of width 32, four query heads and two key heads, 103 words, and what else is given.

@@ -14,6 +14,7 @@ namespace {
 
 using models_testing::built;
 using models_testing::recipe;
+using models_testing::stored_on;
 
 Config small(bool tied) { return models_testing::small("llama3_debugmodel", tied, {{"ffn_dim", 48}}); }
 
@@ -145,11 +146,7 @@ TEST(Llama, NodesAreRecordedUnderTheirModule) {
 }
 
 TEST(Llama, PlanOnAMeshOfDataAndTensorParallelRanks) {
-  const auto model = built(small(false));
-  StoreOptions options;
-  options.mesh = Mesh({{"dp_shard", 2}, {"tp", 2}});
-  options.stack_layers = true;
-  EXPECT_EQ(to_string(make_store(*model, llama_plan({}), options)),
+  EXPECT_EQ(stored_on(Mesh({{"dp_shard", 2}, {"tp", 2}}), small(false)),
             "tok_embeddings.weight: f32[104,32] (S(1),S(0))\n"
             "layers.*.attention_norm.weight: f32[2,32] (S(1),R)\n"
             "layers.*.attention.wq.weight: f32[2,32,32] (S(2),S(1))\n"

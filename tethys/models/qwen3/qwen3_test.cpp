@@ -14,6 +14,7 @@ namespace {
 
 using models_testing::built;
 using models_testing::recipe;
+using models_testing::stored_on;
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -62,11 +63,7 @@ TEST(Qwen3, AllButTheNormsBeginsInOneNormalDistribution) {
 }
 
 TEST(Qwen3, PlanOnAMeshOfDataAndTensorParallelRanks) {
-  const auto model = built(small(false));
-  StoreOptions options;
-  options.mesh = Mesh({{"dp_shard", 2}, {"tp", 2}});
-  options.stack_layers = true;
-  EXPECT_EQ(to_string(make_store(*model, qwen3_plan({}), options)),
+  EXPECT_EQ(stored_on(Mesh({{"dp_shard", 2}, {"tp", 2}}), small(false)),
             "tok_embeddings.weight: f32[104,32] (S(1),S(0))\n"
             "layers.*.attention_norm.weight: f32[2,32] (S(1),R)\n"
             "layers.*.attention.wq.weight: f32[2,48,32] (S(2),S(1))\n"
@@ -98,11 +95,7 @@ TEST(Qwen3Moe, WhatAddsToTheResidualStreamBeginsSmallerTheMoreLayersThereAre) {
 // The first half of the data-parallel ranks has other experts than the second: each is cut further along what the
 // experts and the tensor-parallel ranks leave.
 TEST(Qwen3Moe, PlanOnAMeshWhereExpertsShareHalfOfTheDataParallelRanks) {
-  const auto model = built(small_moe());
-  StoreOptions options;
-  options.mesh = Mesh({{"dp_shard", 2}, {"dp_shard_ep", 2}, {"tp", 2}});
-  options.stack_layers = true;
-  EXPECT_EQ(to_string(make_store(*model, qwen3_moe_plan({}), options)),
+  EXPECT_EQ(stored_on(Mesh({{"dp_shard", 2}, {"dp_shard_ep", 2}, {"tp", 2}}), small_moe()),
             "tok_embeddings.weight: f32[104,32] (S(1),S(1),S(0))\n"
             "layers.*.attention_norm.weight: f32[2,32] (S(1),S(1),R)\n"
             "layers.*.attention.wq.weight: f32[2,48,32] (S(2),S(2),S(1))\n"
