@@ -36,14 +36,13 @@ std::string spelling(const Option& option) {
 }
 
 // Columns are counted in characters, of which UTF-8 may need several bytes.
-std::string padded(const std::string& text, size_t width) {
-  const auto characters = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
-  const size_t used = static_cast<size_t>(characters);
-  return text + std::string(used < width ? width - used : 0, ' ');
-}
-
 size_t width_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, size_t width) {
+  const size_t used = width_of(text);
+  return text + std::string(used < width ? width - used : 0, ' ');
 }
 
 // Words in lines of at most kWidth columns, each line after `indent` columns; the first line's are there already.

@@ -32,15 +32,6 @@ std::string position(const Path& file, const toml::source_region& source) {
 
 bool is_path(std::string_view text) { return text.find('/') != std::string_view::npos || text.ends_with(".toml"); }
 
-std::vector<std::string> recipe_names(const Path& recipes) {
-  std::vector<std::string> names;
-  if (!is_there(recipes)) return names;
-  for (const Path file : names_in(recipes)) {
-    if (file.extension() == ".toml") names.push_back(file.stem().string());
-  }
-  return names;
-}
-
 // What is there in the place of a recipe's file, or under the name of a recipe.
 void refuse_other(const Path& path, const std::string& where) {
   std::error_code ignored;
@@ -173,6 +164,15 @@ std::string load_recipe(Config& config, std::string_view name_or_path, const Pat
   const Path file = file_of(name_or_path, "", recipes, "");
   Loader(config, recipes).load(file);
   return file.stem().string();
+}
+
+std::vector<std::string> recipe_names(const Path& recipes) {
+  std::vector<std::string> names;
+  if (!is_there(recipes)) return names;
+  for (const Path file : names_in(recipes)) {
+    if (file.extension() == ".toml") names.push_back(file.stem().string());
+  }
+  return names;
 }
 
 }  // namespace tethys

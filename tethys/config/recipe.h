@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 
@@ -18,5 +19,8 @@ class Config;
 // ending. A text with a slash or the ending .toml is a path, for a base from the folder of its recipe; any other is the
 // name of a file in `recipes`. UserError with file and line, and the column where the text itself is wrong.
 std::string load_recipe(Config& config, std::string_view name_or_path, const Path& recipes);
+
+// The names of the recipes in a folder, sorted; none where there is no folder.
+std::vector<std::string> recipe_names(const Path& recipes);
 
 }  // namespace tethys

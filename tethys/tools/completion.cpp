@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/recipe.h"
 #include "tools/commands.h"
 #include "tools/completions.h"
 #include "tools/locations.h"
@@ -53,15 +54,12 @@ complete -c tethys -f -a '(__tethys_candidates)'
 
 std::vector<Option> options() { return {}; }
 
-std::vector<std::string> recipe_names(const Path& executable) {
-  std::vector<std::string> names;
+std::vector<std::string> recipes_of(const Path& executable) {
   try {
-    for (const Path file : names_in(recipes_folder(executable))) {
-      if (file.extension() == ".toml") names.push_back(file.stem().string());
-    }
+    return recipe_names(recipes_folder(executable));
   } catch (const UserError&) {  // no folder of recipes, no names
+    return {};
   }
-  return names;
 }
 
 int run(Invocation& invocation) {
@@ -69,7 +67,7 @@ int run(Invocation& invocation) {
   const std::vector<std::string>& given = invocation.arguments;
   if (!given.empty() && given[0] == "candidates") {
     const std::vector<std::string> words(given.begin() + 1, given.end());
-    for (const auto& [text, meaning] : completions(invocation.commands, words, recipe_names(surroundings.executable))) {
+    for (const auto& [text, meaning] : completions(invocation.commands, words, recipes_of(surroundings.executable))) {
       fmt::print(surroundings.out, "{}\t{}\n", text, meaning);
     }
     return 0;

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "config/config.h"
 #include "config/option_table.h"
+#include "config/recipe.h"
 #include "data/sources/parquet.h"
 #include "pjrt/buffer.h"
 #include "pjrt/executable.h"
@@ -84,10 +85,7 @@ Finding check_memory() {
 Finding check_recipes(const Path& executable) {
   try {
     const Path folder = recipes_folder(executable);
-    const std::vector<std::string> files = names_in(folder);
-    const auto count =
-        std::count_if(files.begin(), files.end(), [](const std::string& name) { return name.ends_with(".toml"); });
-    return {State::Ok, "recipes", fmt::format("{} in {}", count, folder.string()), ""};
+    return {State::Ok, "recipes", fmt::format("{} in {}", recipe_names(folder).size(), folder.string()), ""};
   } catch (const UserError& error) {
     return {State::Fault, "recipes", error.what(),
             "run build/release/tethys from where it was built, or copy recipes/ beside the program"};
