@@ -75,10 +75,11 @@ bool is_chat(const Config& config) {
 
 // A flag that says nothing was to say something: its text came from a variable that is not set, say.
 void check_prompt(const Config& config) {
-  if (config.origin("prompt").source != Origin::Source::Flag || !config.get_string("prompt").empty()) return;
-  if (is_chat(config))
-    user_error("{}: the question is empty; without the flag they are read from the standard input",
-               config.cite("prompt"));
+  const bool is_empty_flag =
+      config.origin("prompt").source == Origin::Source::Flag && config.get_string("prompt").empty();
+  if (!is_empty_flag || !is_chat(config)) return;
+  user_error("{}: the question is empty; without the flag they are read from the standard input",
+             config.cite("prompt"));
 }
 
 void check_stops(const Config& config) {

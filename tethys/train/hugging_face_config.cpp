@@ -79,9 +79,10 @@ class Reader {
   }
 
   void read_key(const HuggingFaceKey& key) {
-    for (const std::string& name : {key.key, key.like}) {
-      if (const json* value = find(root_, name)) return read_value(*value, name, key.option);
-    }
+    const json* own = find(root_, key.key);
+    if (own != nullptr) return read_value(*own, key.key, key.option);
+    const json* other = key.like.empty() ? nullptr : find(root_, key.like);
+    if (other != nullptr) return read_value(*other, key.like, key.option);
     if (!key.absent) user_error("{}: \"{}\" is missing", where_, key.key);
     set(key.key, key.option, *key.absent);
   }

@@ -25,8 +25,7 @@ class TextSampler {
   // `step` is what the result is labelled with. The same weights say the same.
   SampleMetrics run(const TrainingState& state, const TrainingSetup& setup, int64_t step);
 
-  // UserError if there is no tokenizer, the prompt is longer than a row, or the text than
-  // the model takes.
+  // UserError if there is no tokenizer, the prompt is longer than a row, or the text than the model takes.
   static void check(const Config& config);
 
  private:

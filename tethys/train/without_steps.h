@@ -6,8 +6,7 @@
 namespace tethys {
 
 // Looks at the data, compiles the step, and says what memory it takes. UserError if the data cannot be read;
-// DoesNotFitError if
-// the step takes more than there is.
+// DoesNotFitError if the step takes more than there is.
 void dry_run(const Config& config, const TrainingOptions& options, const TrainingCallbacks& callbacks);
 
 // Saves the initial values as a checkpoint of step 0: runs on any mesh that start from it begin with the same bits.
