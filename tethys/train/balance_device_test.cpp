@@ -2,6 +2,8 @@
 // same however the step is cut.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "nn/embedding.h"
 #include "nn/loss/projection_loss.h"
 #include "nn/moe/moe.h"
@@ -9,12 +11,13 @@
 #include "runtime/testing.h"
 #include "train/balance.h"
 #include "train/state.h"
+#include "train/step_runner.h"
 
 namespace tethys {
 namespace {
 
 constexpr int64_t kVocabulary = 12, kWidth = 4, kHidden = 4, kExperts = 6, kTopK = 2, kLayers = 2;
-constexpr int64_t kRows = 8, kLength = 4;
+constexpr int64_t kRows = 8, kLength = 6;
 
 std::vector<double> after(const std::vector<double>& bias, const std::vector<double>& counts, double coeff) {
   Executor& executor = runtime_testing::shared_executor(1);
@@ -123,10 +126,10 @@ void append_layers(std::vector<std::vector<double>>& layers, const Array& array)
                         all.begin() + static_cast<int64_t>(begin) + kExperts);
 }
 
-Stepped step(const Cut& cut) {
-  Executor executor(runtime_testing::client(), cut.mesh, Capabilities{});
+TrainingSetup setup_of(const Cut& cut) {
   TrainingSetup setup;
   setup.mesh = cut.mesh;
+  setup.precision = {.storage = DType::F64, .compute = DType::F64, .gradient = DType::F64};
   setup.model = std::make_unique<Model>();
   setup.model->set_layer_options({.scan = cut.scan, .checkpoint = cut.remat});
   const Plan plan = {{{"**.w1", shard(1), false, shard(0)},
@@ -136,22 +139,27 @@ Stepped step(const Cut& cut) {
   setup.store = make_store(*setup.model, plan,
                            {.mesh = cut.mesh,
                             .stack_layers = cut.scan,
-                            .storage_dtype = DType::F64,
-                            .compute_dtype = DType::F64,
-                            .gradient_dtype = DType::F64});
-  StepOptions options;
-  options.mesh = cut.mesh;
-  options.output_gradients = true;
-  if (cut.remat) options.remat = {RematPolicy::Kind::Full, {}};
-  const BatchShape shape{cut.microbatches, kRows / cut.microbatches, kLength};
-  const RecordedStep recorded = record_training_step(*setup.model, setup.store, shape, options);
+                            .storage_dtype = setup.precision.storage,
+                            .compute_dtype = setup.precision.compute,
+                            .gradient_dtype = setup.precision.gradient});
+  setup.step.mesh = cut.mesh;
+  if (cut.remat) setup.step.remat = {RematPolicy::Kind::Full, {}};
+  setup.shape = {cut.microbatches, kRows / cut.microbatches, kLength};
+  return setup;
+}
+
+Stepped step(const Cut& cut) {
+  Executor executor(runtime_testing::client(), cut.mesh, Capabilities{});
+  TrainingSetup setup = setup_of(cut);
+  setup.step.output_gradients = true;
+  const RecordedStep recorded = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
   const Program program = make_program(*recorded.graph, cut.mesh, {}, recorded.aliases);
 
   std::vector<Array> arguments = initial_state(executor, setup, 7).list();
   const auto put = [&](const HostTensor& tensor) {
     arguments.push_back(runtime_testing::put(executor, tensor, program.inputs[arguments.size()].placement));
   };
-  const Dims rows = {shape.microbatches, shape.rows, shape.seq_len};
+  const Dims rows = {setup.shape.microbatches, setup.shape.rows, setup.shape.seq_len};
   put(HostTensor::scalar<int32_t>(0));
   put(HostTensor::scalar<double>(1e-3));
   for (int seed : {1, 2}) put(sample_tensor(rows, seed, 0, kVocabulary, DType::S32));
@@ -206,6 +214,87 @@ INSTANTIATE_TEST_SUITE_P(Cuts, ExpertCountsOfAStep,
                                          Cut{"dp2_tp2_scan_remat", kDp2Tp2, 2, true, true},
                                          Cut{"ep2", kEp2, 1, false, false}, Cut{"ep2_tp2", kEp2Tp2, 2, true, true},
                                          Cut{"tp2_in_ep2", kTp2InEp2, 1, false, false}),
+                         [](const auto& info) { return info.param.name; });
+
+// Token t's embedding and expert e's row of the router point along the unit circle, so that a token's two experts are
+// those next to it: twelve tokens in turn choose each expert four times.
+std::vector<double> unit_circle(const Dims& dims, double offset) {
+  std::vector<double> values(static_cast<size_t>(element_count(dims)), 0);
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    const double angle = 2 * M_PI * (static_cast<double>(i) + offset) / static_cast<double>(dims[0]);
+    values[static_cast<size_t>(i * dims[1])] = std::cos(angle);
+    values[static_cast<size_t>(i * dims[1] + 1)] = std::sin(angle);
+  }
+  return values;
+}
+
+class RoutingsOfATrainer : public testing::TestWithParam<Cut> {
+ protected:
+  // In place of what is stored as `name`: the same for each layer.
+  void set(TrainingState& state, const std::string& name, const std::vector<double>& values) {
+    bool found = false;
+    for (size_t i = 0; i < setup_.store.size(); ++i) {
+      const StoredParameter& stored = setup_.store[i];
+      if (!stored.name.ends_with(name)) continue;
+      found = true;
+      std::vector<double> all;
+      for (size_t k = 0; k < stored.members.size(); ++k) all.insert(all.end(), values.begin(), values.end());
+      state.parameters[i] = runtime_testing::put(executor_, HostTensor::from_doubles(stored.type, all),
+                                                 stored.placement, ArrayKind::Parameter);
+    }
+    ASSERT_TRUE(found) << name;
+  }
+
+  std::vector<std::vector<double>> bias(const TrainingState& state) const {
+    std::vector<std::vector<double>> layers;
+    for (size_t i = 0; i < setup_.store.size(); ++i) {
+      if (!setup_.store[i].trained()) append_layers(layers, state.parameters[i]);
+    }
+    return layers;
+  }
+
+  TrainingSetup setup_ = setup_of(GetParam());
+  Executor executor_{runtime_testing::client(), GetParam().mesh, Capabilities{}};
+};
+
+// The learning rate is 0, so that twenty steps differ by their routing alone. What each expert got shows in its bias.
+TEST_P(RoutingsOfATrainer, DropNoTokenAndCompileNothing) {
+  constexpr double kTokens = kRows * kLength, kEach = kTokens * kTopK / kExperts, kCoefficient = 1e-3;
+  const std::vector<double> even(kExperts, 0), two = {100, 100, 0, 0, 0, 0};
+  TrainingState state = initial_state(executor_, setup_, 7);
+  set(state, "tok_embeddings.weight", unit_circle({kVocabulary, kWidth}, 0.25));
+  set(state, "gate.weight", unit_circle({kExperts, kWidth}, 0));
+  StepRunner runner(executor_, setup_);
+  std::vector<int32_t> tokens;
+  for (int64_t i = 0; i < kRows * kLength; ++i) tokens.push_back(static_cast<int32_t>(i % kVocabulary));
+  const Dims rows = {setup_.shape.microbatches, setup_.shape.rows, kLength};
+  Batch batch;
+  batch.tokens = batch.labels = HostTensor::of<int32_t>(rows, tokens);
+  batch.positions = batch.segment_ids = HostTensor(TensorType{DType::S32, rows});
+
+  std::vector<double> losses;
+  int64_t compiled = 0;
+  for (int64_t step = 0; step < 20; ++step) {
+    const bool extreme = step % 2 == 1;
+    set(state, "expert_bias", extreme ? two : even);
+    losses.push_back(to_host(runner.run(state, {step, 0, batch}).loss).to_doubles()[0]);
+    EXPECT_TRUE(to_host(state.ok).to_doubles()[0] != 0);
+    const std::vector<double> expected = extreme ? after(two, {kTokens, kTokens, 0, 0, 0, 0}, kCoefficient)
+                                                 : after(even, std::vector<double>(kExperts, kEach), kCoefficient);
+    EXPECT_EQ(bias(state)[0], expected) << "step " << step;
+    if (extreme) {
+      EXPECT_EQ(bias(state)[1], expected) << "step " << step;
+    }
+    if (step == 0) compiled = executor_.counters().compiles;
+    EXPECT_NEAR(losses.back(), losses[step % 2], 1e-14 * losses[step % 2]) << "step " << step;
+  }
+  EXPECT_EQ(executor_.counters().compiles, compiled);
+  EXPECT_GT(std::abs(losses[1] - losses[0]), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuts, RoutingsOfATrainer,
+                         testing::Values(Cut{"whole"}, Cut{"dp2_tp2_scan_remat", kDp2Tp2, 2, true, true},
+                                         Cut{"ep2_tp2", kEp2Tp2, 2, true, true}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
