@@ -27,6 +27,13 @@ struct Lowered {
     }
     return runs;
   }
+  int64_t bytes(const std::string& kind) const {
+    int64_t bytes = 0;
+    for (const CollectiveUse& use : program.collectives) {
+      if (use.kind == kind) bytes += use.bytes();
+    }
+    return bytes;
+  }
   int64_t all() const {
     int64_t runs = 0;
     for (const CollectiveUse& use : program.collectives) runs += use.runs;
@@ -49,7 +56,7 @@ Lowered lowered(const std::vector<std::string>& flags, const char* recipe = "lla
   Lowered result{set_up(config, std::nullopt), {}};
   const TrainingSetup& s = result.setup;
   const RecordedStep step = record_training_step(*s.model, s.store, s.shape, s.step);
-  result.program = make_program(*step.graph, s.mesh, {}, step.aliases);
+  result.program = make_program(*step.graph, s.mesh, {}, step.aliases, s.gathers);
   return result;
 }
 
@@ -85,6 +92,50 @@ TEST(Collectives, WeightsThatAreKeptAreGatheredOnce) {
   std::vector<std::string> flags = kFsdp8;
   flags.insert(flags.end(), {"--parallelism.fsdp_reshard_after_forward", "never"});
   EXPECT_EQ(lowered(flags).runs("all_gather"), 9 * kLayers + 3);
+}
+
+// Each block's parameters as one, and the embedding, the last norm and the output by themselves; the same bytes.
+TEST(Collectives, AGatherByBlockBringsAllOfItsParameters) {
+  for (const bool scan : {false, true}) {
+    std::vector<std::string> flags = kFsdp8;
+    flags.emplace_back(scan ? "--graph.scan_layers" : "--no-graph.scan_layers");
+    const Lowered apart = lowered(flags);
+    flags.insert(flags.end(), {"--parallelism.fsdp_gather", "block"});
+    const Lowered together = lowered(flags);
+    EXPECT_EQ(together.runs("all_gather"), 2 * kLayers + 3) << scan;
+    EXPECT_EQ(together.runs("all_gather", "layers.*"), 2 * kLayers) << scan;
+    EXPECT_EQ(together.bytes("all_gather"), apart.bytes("all_gather")) << scan;
+    EXPECT_EQ(together.runs("reduce_scatter"), 9 * kLayers + 3) << scan;
+  }
+}
+
+// Forward and backward each gather for one layer before their loop, and for one that there is none of at its end.
+TEST(Collectives, GathersAheadAreThoseOfOneLayerMoreInEachLoop) {
+  std::vector<std::string> flags = kFsdp8;
+  flags.insert(flags.end(), {"--graph.scan_layers", "--graph.prefetch", "1"});
+  const Lowered step = lowered(flags);
+  EXPECT_EQ(step.runs("all_gather"), 2 * 9 * (kLayers + 1) + 3);
+  EXPECT_EQ(step.runs("reduce_scatter"), 9 * kLayers + 3);
+}
+
+// Over two microbatches weights are gathered twice as often, and gradients reduced for each, or at the end of the step.
+TEST(Collectives, GradientsAreReducedByMicrobatchOrOnceAStep) {
+  std::vector<std::string> flags = kFsdp8;
+  flags.insert(flags.end(), {"--training.local_batch_size", "1", "--training.global_batch_size", "16"});
+  for (const bool scan : {false, true}) {
+    flags.emplace_back(scan ? "--graph.scan_layers" : "--no-graph.scan_layers");
+    const int64_t gradients = 9 * kLayers + 3;
+    EXPECT_EQ(lowered(flags).runs("reduce_scatter"), 2 * gradients) << scan;
+    std::vector<std::string> once = flags;
+    once.insert(once.end(), {"--parallelism.gradient_reduction", "step"});
+    const Lowered step = lowered(once);
+    // A stack of layers is reduced as one.
+    EXPECT_EQ(step.runs("reduce_scatter"), scan ? 9 + 3 : gradients) << scan;
+    EXPECT_EQ(step.runs("all_gather"), lowered(flags).runs("all_gather")) << scan;
+    once.insert(once.end(),
+                {"--parallelism.data_parallel_shard_degree", "1", "--parallelism.data_parallel_replicate_degree", "8"});
+    EXPECT_EQ(lowered(once).runs("all_reduce"), scan ? 9 + 3 : gradients) << scan;
+  }
 }
 
 // Hybrid: gradients that are shards are summed over the replicas too, each once.

@@ -43,6 +43,8 @@ struct Variant {
   int64_t microbatches = 1;
   DType dtype = DType::F64;
   bool reshard_after_forward = true;
+  GatherOptions gathers = {};
+  bool reduces_once = false;  // over all microbatches
   bool sequence_parallel = false;
   bool head_tail = false;  // of rows that are shared over cp
   Dispatcher dispatcher = Dispatcher::AllToAll;
@@ -128,8 +130,13 @@ class Run {
     Config config = config_of(model);
     config.set("parallelism.enable_sequence_parallel", variant_.sequence_parallel, {Origin::Source::Flag, "test"});
     const DType compute = variant_.compute_dtype.value_or(variant_.dtype);
-    StoreOptions options{variant_.mesh, variant_.scan, variant_.dtype,
-                         compute,       wide(compute), variant_.reshard_after_forward};
+    const StoreOptions options{.mesh = variant_.mesh,
+                               .stack_layers = variant_.scan,
+                               .storage_dtype = variant_.dtype,
+                               .compute_dtype = compute,
+                               .gradient_dtype = wide(compute),
+                               .reshard_after_forward = variant_.reshard_after_forward,
+                               .unreduced_gradients = variant_.reduces_once};
     const PlanOptions plan = plan_options_of(config, variant_.mesh);
     store_ = make_store(*model_, architecture_of(config).plan(plan), options);
     const bool gathers =
@@ -145,7 +152,7 @@ class Run {
     if (step.groups.empty()) step.groups.assign(model_->parameters().size(), {1, 0.1});
     const BatchShape shape{variant_.microbatches, rows / variant_.microbatches, seq_len};
     const RecordedStep recorded = record_training_step(*model_, store_, shape, step);
-    Localised graphs = localised(*recorded.graph, variant_.mesh);
+    Localised graphs = localised(*recorded.graph, variant_.mesh, variant_.gathers);
     if (variant_.edit) graphs.local = variant_.edit(*graphs.local);
     program_ = executor_.compile(make_program(graphs, variant_.mesh, executor_.capabilities(), recorded.aliases));
     start(model.tied);

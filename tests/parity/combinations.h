@@ -7,6 +7,7 @@
 
 #include "kernels/routed_experts/routed_experts.h"
 #include "train/degrees.h"
+#include "transforms/lower.h"
 
 namespace tethys::parity {
 
@@ -18,6 +19,8 @@ struct Combination {
   bool reshard = true;    // gathered weights are gathered again in the backward
   bool scan = false;
   bool full_remat = false;
+  GatherOptions gathers = {};
+  bool reduces_once = false;  // over all microbatches
   Dispatcher dispatcher = Dispatcher::AllToAll;
 
   Mesh mesh() const { return mesh_of({replicate, shard, context, tensor, expert}); }
@@ -77,6 +80,25 @@ inline const std::vector<Combination> kCombinations = {
      .scan = true,
      .dispatcher = Dispatcher::Local},
     {.name = "CP 2 × TP 4 × EP 4, SP", .context = 2, .tensor = 4, .expert = 4, .sequence_parallel = true},
+    {.name = "FSDP 2 × TP 2 × EP 2, gathers by block, reduced once",
+     .shard = 2,
+     .tensor = 2,
+     .expert = 2,
+     .gathers = {.by_block = true},
+     .reduces_once = true},
+    {.name = "FSDP 4, scan, gathers by block and ahead",
+     .shard = 4,
+     .scan = true,
+     .gathers = {.by_block = true, .ahead = true}},
+    {.name = "HSDP 2×2 × TP 2, SP, scan, full remat, gathers ahead, reduced once",
+     .replicate = 2,
+     .shard = 2,
+     .tensor = 2,
+     .sequence_parallel = true,
+     .scan = true,
+     .full_remat = true,
+     .gathers = {.ahead = true},
+     .reduces_once = true},
 };
 
 }  // namespace tethys::parity

@@ -138,6 +138,8 @@ Variant variant_of(const Combination& c, int64_t microbatches) {
   Variant variant{.name = c.name, .mesh = c.mesh(), .scan = c.scan, .remat = {}, .microbatches = microbatches};
   if (c.full_remat) variant.remat = {RematPolicy::Kind::Full, {}};
   variant.reshard_after_forward = c.reshard;
+  variant.gathers = c.gathers;
+  variant.reduces_once = c.reduces_once;
   variant.sequence_parallel = c.sequence_parallel;
   variant.head_tail = c.context > 1 && c.head_tail;
   variant.dispatcher = c.dispatcher;
@@ -230,7 +232,7 @@ class Parity {
     row.worst = {std::max(row.worst.first, errors.first), std::max(row.worst.ten, errors.ten)};
     const bool same = errors.first <= kFirst && errors.ten <= kTen && (row.steady || !soaks);
     ok_ = ok_ && same;
-    fmt::print("{:<44} {:<18} {} microbatch{}  first step {:.1e}  ten steps {:.1e}  {:4.1f} s  {}{}\n",
+    fmt::print("{:<68} {:<18} {} microbatch{}  first step {:.1e}  ten steps {:.1e}  {:4.1f} s  {}{}\n",
                row.combination.name, subject.name, microbatches, microbatches == 1 ? "  " : "es", errors.first,
                errors.ten, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
                same ? "ok" : "FAILED", why);
@@ -247,7 +249,7 @@ class Parity {
     const Errors errors = errors_of(train(subject, variant, 1), first_step(reference(subject)));
     const bool seen = errors.first > kFirst;
     ok_ = ok_ && seen;
-    fmt::print("{:<44} without reducing the {} over {}: first step {:.1e}  {}\n", c.name, name_of(what), axis,
+    fmt::print("{:<68} without reducing the {} over {}: first step {:.1e}  {}\n", c.name, name_of(what), axis,
                errors.first, seen ? "seen" : "NOT SEEN");
     std::fflush(stdout);
   }

@@ -137,6 +137,12 @@ Options parallelism_options() {
           "local: every rank gets all tokens, and computes what its experts do"),
       enum_option("parallelism.fsdp_reshard_after_forward", "default", {"default", "always", "never"},
                   "gather weights again in the backward; default: always"),
+      enum_option("parallelism.fsdp_gather", "parameter", {"parameter", "block"},
+                  "what one gather brings: a parameter's shards, or those of all parameters of a block, end to end"),
+      enum_option(
+          "parallelism.gradient_reduction", "microbatch", {"microbatch", "step"},
+          "when gradients are summed over ranks; step: once all microbatches are added up, for which every rank "
+          "holds whole gradients"),
   };
 }
 
@@ -146,6 +152,9 @@ Options graph_options() {
                              "how the step is cut into programs"),
                  "mode"),
       bool_option("graph.scan_layers", false, "trace one layer and loop over it"),
+      int_option(
+          "graph.prefetch", 0, between(0, 1),
+          "with scan_layers: how many layers ahead weights are gathered, so that a device may compute meanwhile"),
       enum_option("graph.remat", "none", {"none", "full", "selective"}, "which activations the backward recomputes"),
       text_list_option("graph.remat_save", {}, "with remat selective: names of the activations that are saved"),
   };

@@ -37,7 +37,7 @@ Tensor Parameter::in(Graph& graph, std::optional<DType> dtype) const {
   require(stored.has_value(), "no value stands for parameter {} in this graph", name_);
   const Parametrization& p = parametrization_;
   const TensorType type{dtype.value_or(p.compute_dtype), p.compute_dims};
-  return redistribute(*stored, type, {p.compute, promote(p.gradient_dtype, type.dtype), p.keep});
+  return redistribute(*stored, type, {p.compute, promote(p.gradient_dtype, type.dtype), p.keep, p.unreduced});
 }
 
 }  // namespace tethys

@@ -48,6 +48,8 @@ struct Parametrization {
   Placement compute;
   // Whether the backward may keep what the forward gathered.
   bool keep = false;
+  // Whether gradients come back unreduced, to be summed over devices once all microbatches are added up.
+  bool unreduced = false;
 };
 
 enum class Training : uint8_t { On, Off };

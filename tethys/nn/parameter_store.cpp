@@ -49,6 +49,7 @@ void parametrize(Parameter& parameter, const Plan& plan, const StoreOptions& opt
   p.compute_dtype = options.compute_dtype;
   p.gradient_dtype = options.gradient_dtype;
   p.keep = !options.reshard_after_forward;
+  p.unreduced = options.unreduced_gradients;
   parameter.set_parametrization(std::move(p));
 }
 

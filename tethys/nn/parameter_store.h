@@ -38,6 +38,8 @@ struct StoreOptions {
   DType gradient_dtype = DType::F32;
   // Gathered weights are gathered again in the backward; otherwise they are kept.
   bool reshard_after_forward = true;
+  // Gradients are left for the step to reduce (Parametrization::unreduced).
+  bool unreduced_gradients = false;
 };
 
 // Gives every parameter its parametrization and every module its constraints, and lists what is stored in the model's

@@ -74,7 +74,7 @@ std::string memory_table(const TrainingSetup& setup) {
 
 std::string collectives_table(const TrainingSetup& setup) {
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
-  const Program program = make_program(*step.graph, setup.mesh, {}, step.aliases);
+  const Program program = make_program(*step.graph, setup.mesh, {}, step.aliases, setup.gathers);
   if (program.collectives.empty()) return "  none: one device\n";
   std::string text = fmt::format("  {:<16} {:<18} {:<40} {:<26} {:>7} {:>12}\n", "kind", "mesh axes", "for", "of",
                                  "times", "MiB together");

@@ -71,10 +71,18 @@ LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParame
       after.gradients.push_back(sum.value());
       continue;
     }
-    const Tensor stored = redistribute_like(*share, parameters[i]);
-    after.gradients.push_back((sum + cast(stored, sum.dtype())).value());
+    const bool reduced = !store[i].key()->parametrization().unreduced;
+    const Tensor gradient = reduced ? redistribute_like(*share, parameters[i]) : *share;
+    after.gradients.push_back((sum + cast(gradient, sum.dtype())).value());
   }
   return after;
+}
+
+// Each gradient where its parameter lies; nothing to do for those that have been reduced by microbatch.
+LossAndGradients reduced(LossAndGradients sums, const std::vector<Value>& parameters) {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    sums.gradients[i] = redistribute_like(sums.gradients[i], parameters[i]);
+  return sums;
 }
 
 LossAndGradients zeros(Graph& graph, const std::vector<StoredParameter>& store, DType loss_dtype) {
@@ -101,7 +109,8 @@ LossAndGradients record_gradients(LanguageModel& model, const std::vector<Stored
   const int64_t count = inputs.tokens_ABS.dims()[0];
   if (count == 1) {
     const Microbatch batch{{only_row(rows[0]), only_row(rows[1]), only_row(rows[2])}, only_row(rows[3])};
-    return accumulate(model, store, inputs.state.parameters, batch, inverse, none, remat);
+    return reduced(accumulate(model, store, inputs.state.parameters, batch, inverse, none, remat),
+                   inputs.state.parameters);
   }
   ScanOperands operands{inputs.state.parameters, none.gradients, rows};
   operands.consts.push_back(inverse.value());
@@ -117,7 +126,7 @@ LossAndGradients record_gradients(LanguageModel& model, const std::vector<Stored
   std::vector<Value> sums = scan(graph, count, operands, body).carries;
   const Value loss = sums.back();
   sums.pop_back();
-  return {loss, sums};
+  return reduced({loss, sums}, inputs.state.parameters);
 }
 
 }  // namespace tethys

@@ -71,6 +71,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   const bool scan = config.get_bool("graph.scan_layers");
   const RematPolicy remat = remat_of(config);
   const bool reshard = config.get_string("parallelism.fsdp_reshard_after_forward") != "never";
+  const bool reduces_once = config.get_string("parallelism.gradient_reduction") == "step" && rows.accumulation > 1;
   // A block is a unit of recomputation where activations are computed again, or gathered weights are gathered again.
   const bool gathers = setup.degrees.shard * setup.degrees.context > 1 && reshard;
   setup.model->set_layer_options({.scan = scan, .checkpoint = remat.kind != RematPolicy::Kind::None || gathers});
@@ -80,8 +81,11 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
                             .storage_dtype = setup.precision.storage,
                             .compute_dtype = setup.precision.compute,
                             .gradient_dtype = setup.precision.gradient,
-                            .reshard_after_forward = reshard});
+                            .reshard_after_forward = reshard,
+                            .unreduced_gradients = reduces_once});
   setup.step = step_options(config, setup.mesh, remat, *setup.model);
+  setup.gathers = {.by_block = config.get_string("parallelism.fsdp_gather") == "block",
+                   .ahead = config.get_int("graph.prefetch") > 0};
   setup.schedule = schedule_of(config);
   setup.learning_rate = config.get_float("optimizer.lr");
   setup.token_order = token_order_of(config, setup.degrees);

@@ -16,6 +16,7 @@
 #include "train/degrees.h"
 #include "train/flops.h"
 #include "train/step.h"
+#include "transforms/lower.h"
 
 namespace tethys {
 
@@ -38,6 +39,7 @@ struct TrainingSetup {
   std::vector<StoredParameter> store;  // points into the model
   BatchShape shape;
   StepOptions step;
+  GatherOptions gathers;
   Schedule schedule;
   double learning_rate = 0;           // the peak
   std::vector<int64_t> token_order;   // of a row's columns; empty: as they stand (token_order.h)

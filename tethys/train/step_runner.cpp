@@ -34,7 +34,7 @@ StepResults record_eagerly(EagerObserver& eager, Graph& graph, const std::vector
 StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup) : executor_(executor), setup_(setup) {
   if (executor.mode() == Mode::Eager) return;
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
-  Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases);
+  Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases, setup.gathers);
   notes_ = program.notes;
   waits_ = program.waits;
   program_ = std::async(std::launch::async, [&executor, program = std::move(program)] {

@@ -55,7 +55,8 @@ Validator::Validator(Executor& executor, const TrainingSetup& setup, const Token
       batches_(text_, validation_batches(setup)),
       entropy_(unigram_entropy(text_)),
       order_(setup.token_order),
-      program_(executor.compile(make_program(*record_validation(setup), setup.mesh, executor.capabilities()))) {}
+      program_(executor.compile(
+          make_program(*record_validation(setup), setup.mesh, executor.capabilities(), {}, setup.gathers))) {}
 
 ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t step, const Progress& progress) {
   double loss = 0;

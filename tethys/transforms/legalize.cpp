@@ -27,7 +27,7 @@ std::string config_text(const KernelLowering& lowering, const OpCall& call) {
   return text;
 }
 
-void legalize_into(const Graph& source, Graph& target, ValueMap& map, const Capabilities& capabilities);
+void legalize_node(const Graph& source, NodeId n, Graph& target, ValueMap& map, const Capabilities& capabilities);
 
 // A reference's composition, in which there may be further kernels.
 std::vector<Value> inlined(Graph& graph, const KernelRecord& record, const Attributes& attributes,
@@ -39,7 +39,9 @@ std::vector<Value> inlined(Graph& graph, const KernelRecord& record, const Attri
   std::vector<Value> results = record.reference(composition, attributes, inputs);
   ValueMap map(composition.value_count());
   for (size_t i = 0; i < inputs.size(); ++i) map[inputs[i].id] = operands[i];
-  legalize_into(composition, graph, map, capabilities);
+  for (NodeId n = 0; n < composition.node_count(); ++n) {
+    if (composition.node(n).op != &input_op) legalize_node(composition, n, graph, map, capabilities);
+  }
   for (Value& result : results) result = map[result.id];
   return results;
 }
@@ -55,49 +57,33 @@ std::vector<Value> replacement(Graph& graph, const OpCall& node_call, const std:
                      call.declared);
 }
 
-// A copy of a region with the same inputs and outputs, legalized.
-std::shared_ptr<Graph> legalize_graph(const Graph& source, const Capabilities& capabilities) {
-  auto target = std::make_shared<Graph>();
-  ValueMap map(source.value_count());
-  for (size_t i = 0; i < source.inputs().size(); ++i) {
-    const ValueInfo& info = source.info(source.inputs()[i]);
-    map[source.inputs()[i]] = target->input(info.type, source.input_name(i), info.placement);
-  }
-  legalize_into(source, *target, map, capabilities);
-  std::vector<Value> outputs;
-  for (ValueId v : source.outputs()) outputs.push_back(map[v]);
-  target->set_outputs(outputs);
-  return target;
-}
-
-void legalize_into(const Graph& source, Graph& target, ValueMap& map, const Capabilities& capabilities) {
-  for (NodeId n = 0; n < source.node_count(); ++n) {
-    const Node& node = source.node(n);
-    if (node.op == &input_op) continue;
-    std::vector<Value> operands;
-    for (ValueId v : node.operands) operands.push_back(map[v]);
-    target.set_scope(node.scope);
+void legalize_node(const Graph& source, NodeId n, Graph& target, ValueMap& map, const Capabilities& capabilities) {
+  const Node& node = source.node(n);
+  if (node.op != &kernel_op) {
     Regions regions;
-    for (const auto& region : node.regions) regions.push_back(legalize_graph(*region, capabilities));
-    const OpCall call = source.call(n);
-    const std::vector<Value> results = node.op == &kernel_op
-                                           ? replacement(target, call, operands, capabilities)
-                                           : target.append(*node.op, node.attributes, operands, regions, call.declared);
-    require(results.size() == node.results.size(), "{} became {} values of {}", node.op->name, results.size(),
-            node.results.size());
-    for (size_t i = 0; i < results.size(); ++i) {
-      require(results[i].type() == source.type(node.results[i]), "{}: result {} is {}, its inference says {}",
-              node.op == &kernel_op ? kernel_record(node.attributes).name : node.op->name, i,
-              to_string(results[i].type()), to_string(source.type(node.results[i])));
-      map[node.results[i]] = results[i];
-    }
+    for (const auto& region : node.regions) regions.push_back(legalize(*region, capabilities));
+    clone_node(source, n, target, map, std::move(regions));
+    return;
+  }
+  std::vector<Value> operands;
+  for (ValueId v : node.operands) operands.push_back(map[v]);
+  target.set_scope(node.scope);
+  const std::vector<Value> results = replacement(target, source.call(n), operands, capabilities);
+  const char* name = kernel_record(node.attributes).name;
+  require(results.size() == node.results.size(), "{} became {} values of {}", name, results.size(),
+          node.results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    require(results[i].type() == source.type(node.results[i]), "{}: result {} is {}, its inference says {}", name, i,
+            to_string(results[i].type()), to_string(source.type(node.results[i])));
+    map[node.results[i]] = results[i];
   }
 }
 
 }  // namespace
 
 std::shared_ptr<Graph> legalize(const Graph& local, const Capabilities& capabilities) {
-  return legalize_graph(local, capabilities);
+  return rewritten(local,
+                   [&](NodeId n, Graph& target, ValueMap& map) { legalize_node(local, n, target, map, capabilities); });
 }
 
 }  // namespace tethys

@@ -5,9 +5,11 @@
 #include <map>
 
 #include "ops/registry.h"
+#include "transforms/combine_gathers.h"
 #include "transforms/dead_code.h"
 #include "transforms/localise.h"
 #include "transforms/propagate.h"
+#include "transforms/rotate.h"
 
 namespace tethys {
 namespace {
@@ -91,16 +93,18 @@ std::string lower(const Graph& local, const Mesh& mesh, const std::vector<int64_
       [&](Writer& writer, const std::vector<Ssa>& inputs) { return emitter.emit(writer, local, inputs); });
 }
 
-Localised localised(const Graph& recorded, const Mesh& mesh) {
+Localised localised(const Graph& recorded, const Mesh& mesh, const GatherOptions& gathers) {
   Localised graphs;
   graphs.placed = propagate(*without_dead_code(recorded), mesh, &graphs.notes);
   graphs.local = localise(*graphs.placed, mesh);
+  if (gathers.by_block) graphs.local = combine_gathers(*graphs.local, mesh);
+  if (gathers.ahead) graphs.local = rotate(*graphs.local);
   return graphs;
 }
 
 Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities& capabilities,
-                     const std::vector<int64_t>& aliases) {
-  return make_program(localised(recorded, mesh), mesh, capabilities, aliases);
+                     const std::vector<int64_t>& aliases, const GatherOptions& gathers) {
+  return make_program(localised(recorded, mesh, gathers), mesh, capabilities, aliases);
 }
 
 Program make_program(const Localised& graphs, const Mesh& mesh, const Capabilities& capabilities,

@@ -39,6 +39,12 @@ struct Program {
   std::string waits;
 };
 
+// How a program gathers what is sharded; neither changes a number.
+struct GatherOptions {
+  bool by_block = false;  // transforms/combine_gathers.h
+  bool ahead = false;     // transforms/rotate.h
+};
+
 // A recorded graph on its way to one device.
 struct Localised {
   std::shared_ptr<Graph> placed;  // global types
@@ -46,13 +52,13 @@ struct Localised {
   std::vector<std::string> notes;
 };
 
-// The first half: dead nodes out, propagate, localise.
-Localised localised(const Graph& recorded, const Mesh& mesh);
+// The first half: dead nodes out, propagate, localise, and gathers arranged.
+Localised localised(const Graph& recorded, const Mesh& mesh, const GatherOptions& gathers = {});
 // The second: legalize and lower.
 Program make_program(const Localised& graphs, const Mesh& mesh, const Capabilities& capabilities,
                      const std::vector<int64_t>& aliases = {});
 // The whole way.
 Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities& capabilities,
-                     const std::vector<int64_t>& aliases = {});
+                     const std::vector<int64_t>& aliases = {}, const GatherOptions& gathers = {});
 
 }  // namespace tethys

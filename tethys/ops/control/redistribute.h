@@ -16,6 +16,9 @@ struct RedistributeAttributes {
   std::optional<DType> backward_dtype;
   // Whether the backward may keep the result. False for gathered parameters, which are gathered again.
   bool keep = true;
+  // Whether the cotangent goes back as it is, for whoever takes it to reduce and to move: where gradients are added up
+  // over microbatches before they travel.
+  bool unreduced = false;
   bool operator==(const RedistributeAttributes&) const = default;
 };
 std::string describe(const RedistributeAttributes& attributes);
