@@ -1,7 +1,8 @@
-// Every op's samples and their gradients, node by node in eager mode against one program in graph mode, on one device
-// and sharded over four.
+// Every op's samples and their gradients, node by node in eager mode and queued in deferred mode against one program in
+// graph mode, on one device and sharded over four.
 #include <gtest/gtest.h>
 
+#include "runtime/deferred.h"
 #include "runtime/eager.h"
 #include "runtime/testing.h"
 #include "support/op_samples.h"
@@ -44,16 +45,22 @@ void compare(const SampledOp& s, Executor& executor) {
   graph.set_outputs(record(graph, s, inputs_of(graph, s.sample, placements)));
   const std::vector<Array> expected = executor.call(graph, arguments);
 
-  Graph stepwise;
-  EagerObserver eager(executor, stepwise);
-  const std::vector<Value> inputs = inputs_of(stepwise, s.sample, placements);
-  for (size_t i = 0; i < inputs.size(); ++i) eager.bind_input(inputs[i], arguments[i]);
-  const std::vector<Value> outputs = record(stepwise, s, inputs);
-  ASSERT_EQ(outputs.size(), expected.size());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const bool single = outputs[i].dtype() == DType::F32;
-    expect_close(eager.read(outputs[i]), to_host(expected[i]), single ? 1e-6 : 1e-13,
-                 fmt::format("output {} on mesh {}", i, to_string(mesh)));
+  for (const Mode mode : {Mode::Eager, Mode::Deferred}) {
+    Graph running;
+    std::unique_ptr<RunObserver> observer;
+    if (mode == Mode::Eager)
+      observer = std::make_unique<EagerObserver>(executor, running);
+    else
+      observer = std::make_unique<DeferredObserver>(executor, running);
+    const std::vector<Value> inputs = inputs_of(running, s.sample, placements);
+    for (size_t i = 0; i < inputs.size(); ++i) observer->bind_input(inputs[i], arguments[i]);
+    const std::vector<Value> outputs = record(running, s, inputs);
+    ASSERT_EQ(outputs.size(), expected.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const bool single = outputs[i].dtype() == DType::F32;
+      expect_close(observer->read(outputs[i]), to_host(expected[i]), single ? 1e-6 : 1e-13,
+                   fmt::format("output {} in mode {} on mesh {}", i, name_of(mode), to_string(mesh)));
+    }
   }
 }
 

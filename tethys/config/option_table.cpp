@@ -151,6 +151,7 @@ Options graph_options() {
       with_alias(enum_option("graph.mode", "graph", {"eager", "deferred", "compile", "graph"},
                              "how the step is cut into programs"),
                  "mode"),
+      int_option("graph.flush_ops", 20000, at_least(1), "in deferred mode: ops that queue up before they run"),
       bool_option("graph.scan_layers", false, "trace one layer and loop over it"),
       int_option(
           "graph.prefetch", 0, between(0, 1),
@@ -190,6 +191,7 @@ Options run_options() {
       int_option("validation.freq", 100, at_least(1), "steps from one validation to the next"),
       int_option("validation.steps", -1, at_least_or(1, -1), "batches of a validation; -1: all held-out documents"),
       int_option("debug.seed", 0, at_least(0), "seed of initial values and of the order of the data"),
+      bool_option("debug.flushes", false, "in deferred mode: say what ran as one program, and why"),
       bool_option("debug.detect_nan", true, "replay a step that is not finite and name the first op that made it so"),
       with_alias(enum_option("device.platform", "cpu", {"cpu", "tpu", "cuda"}, "where programs run"), "device"),
       int_option("device.count", -1, {.low = 1, .high = kMostDevices, .also = -1},

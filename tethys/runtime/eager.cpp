@@ -14,45 +14,15 @@
 namespace tethys {
 namespace {
 
-// A program of one op, and what it is called with.
-class Single {
- public:
-  explicit Single(Executor& executor) : executor_(executor) {}
-
-  Graph& graph() { return graph_; }
-
-  // Operands that are the same array are one input: a program may not be handed a buffer twice on every plugin.
-  Value input(const Array& array) {
-    size_t i = 0;
-    while (i < arguments_.size() && !arguments_[i].same(array)) ++i;
-    if (i == arguments_.size()) {
-      arguments_.push_back(array);
-      inputs_.push_back(graph_.input(array.type(), fmt::format("x{}", i), array.placement()));
-    }
-    return inputs_[i];
+// Zeros have no placement, so they stay what they are; any other number is an argument.
+Value generated(CalledGraph& single, Executor& executor, const Node& generator, const TensorType& type) {
+  if (generator.op != &splat_op || splat_value(generator.attributes) == 0) {
+    return single.graph().append(*generator.op, generator.attributes, {}, {}, {type})[0];
   }
-
-  // Zeros have no placement, so they stay what they are; any other number is an argument.
-  Value generated(const Node& generator, const TensorType& type) {
-    if (generator.op != &splat_op || splat_value(generator.attributes) == 0) {
-      return graph_.append(*generator.op, generator.attributes, {}, {}, {type})[0];
-    }
-    const double number = splat_value(generator.attributes);
-    const HostTensor scalar = HostTensor::from_doubles({type.dtype, {}}, {{number}});
-    return broadcast(input(to_device(executor_.devices(), scalar, replicated(executor_.mesh()))), type.dims, {});
-  }
-
-  std::vector<Array> run(const std::vector<Value>& outputs) {
-    graph_.set_outputs(outputs);
-    return executor_.call(graph_, std::move(arguments_));
-  }
-
- private:
-  Executor& executor_;
-  Graph graph_;
-  std::vector<Array> arguments_;
-  std::vector<Value> inputs_;  // one per argument
-};
+  const double number = splat_value(generator.attributes);
+  const HostTensor scalar = HostTensor::from_doubles({type.dtype, {}}, {{number}});
+  return broadcast(single.input(to_device(executor.devices(), scalar, replicated(executor.mesh()))), type.dims, {});
+}
 
 }  // namespace
 
@@ -64,19 +34,7 @@ std::string describe(const Node& node, const std::vector<int64_t>& iterations) {
 }
 
 EagerObserver::EagerObserver(Executor& executor, Graph& graph, EagerOptions options)
-    : executor_(executor), graph_(graph), options_(std::move(options)), liveness_(graph) {
-  graph_.set_observer(this);
-}
-
-EagerObserver::~EagerObserver() { graph_.set_observer(nullptr); }
-
-void EagerObserver::bind_input(const Value& value, Array array) {
-  require(value.graph == &graph_ && graph_.producer(value.id).op == &input_op, "data for %{}, which is no input",
-          value.id);
-  require(array.type() == value.type(), "data of type {} for an input of type {}", to_string(array.type()),
-          to_string(value.type()));
-  arrays_[value.id] = std::move(array);
-}
+    : RunObserver(executor, graph), options_(std::move(options)) {}
 
 const Array& EagerObserver::array(const Value& value) {
   require(value.graph == &graph_, "%{} is of another graph", value.id);
@@ -85,16 +43,10 @@ const Array& EagerObserver::array(const Value& value) {
   return arrays_.at(value.id);
 }
 
-HostTensor EagerObserver::read(const Value& value) { return to_host(array(value)); }
-
 void EagerObserver::appended(Graph&, NodeId id) {
   again_ = false;
   liveness_.appended(id);
   if (!graph_.node(id).op->generator) run_node(id);
-}
-
-void EagerObserver::dropped(const Value& value) {
-  for (ValueId v : liveness_.dropped(value.id)) arrays_.erase(v);
 }
 
 EagerObserver::Operand EagerObserver::operand(ValueId value) {
@@ -121,15 +73,7 @@ void EagerObserver::run_node(NodeId id) {
 
 void EagerObserver::run_again(ValueId value) {
   liveness_.kept(value);
-  std::set<NodeId> nodes;  // in the order in which they were recorded
-  for (std::vector<ValueId> missing = {value}; !missing.empty();) {
-    const ValueId v = missing.back();
-    missing.pop_back();
-    const Node& producer = graph_.producer(v);
-    if (has_data(v) || producer.op->generator || producer.op == &input_op) continue;
-    if (!nodes.insert(graph_.info(v).node).second) continue;
-    missing.insert(missing.end(), producer.operands.begin(), producer.operands.end());
-  }
+  const std::set<NodeId> nodes = missing_for({value});
   again_ = true;
   for (NodeId id : nodes) run_node(id);
   again_ = false;
@@ -163,18 +107,18 @@ EagerObserver::Arrays EagerObserver::run(const OpCall& call, const Node& node, c
 }
 
 EagerObserver::Arrays EagerObserver::run_alone(const OpCall& call, const Operands& operands) {
-  Single single(executor_);
+  CalledGraph single(executor_);
   std::vector<Value> values;
   for (const Operand& o : operands) {
-    values.push_back(o.generator ? single.generated(*o.generator, o.type) : single.input(o.array));
+    values.push_back(o.generator ? generated(single, executor_, *o.generator, o.type) : single.input(o.array));
   }
-  return single.run(single.graph().append(call.op, call.attributes, values, call.regions, call.declared));
+  return single.call(single.graph().append(call.op, call.attributes, values, call.regions, call.declared));
 }
 
 Array EagerObserver::data_of(const Operand& operand) {
   if (!operand.generator) return operand.array;
-  Single single(executor_);
-  return single.run({single.generated(*operand.generator, operand.type)})[0];
+  CalledGraph single(executor_);
+  return single.call({generated(single, executor_, *operand.generator, operand.type)})[0];
 }
 
 EagerObserver::Operands EagerObserver::run_region(const Graph& region, const Operands& inputs) {

@@ -11,20 +11,13 @@
 // A splat or an iota does not run: it is part of the program of each op that reads it, so that it is placed as its
 // neighbours are. The number of a splat is an argument there, so that the program is found in the cache when only a
 // learning rate changes.
-//
-// The data of a value is freed with its last Tensor, but what the vjp of an op reads is kept while a gradient may come
-// to that op (runtime/liveness.h); values that no Tensor ever held stay until the observer goes. A value that is read
-// again after all, by a plain Value of it, is computed again.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
-#include "runtime/executor.h"
-#include "runtime/liveness.h"
+#include "runtime/run_observer.h"
 
 namespace tethys {
 
@@ -47,23 +40,13 @@ struct EagerOptions {
   std::function<void(const EagerStep&)> inspect = nullptr;
 };
 
-class EagerObserver : public GraphObserver {
+class EagerObserver : public RunObserver {
  public:
-  // Hangs itself on the graph. The graph and the executor must outlive it.
   EagerObserver(Executor& executor, Graph& graph, EagerOptions options = {});
-  EagerObserver(const EagerObserver&) = delete;
-  EagerObserver& operator=(const EagerObserver&) = delete;
-  ~EagerObserver() override;
 
-  // Gives an input its data, before anything reads it. InternalError if the types differ.
-  void bind_input(const Value& value, Array array);
-
-  // The data of a value. InternalError if it has none.
-  const Array& array(const Value& value);
-  HostTensor read(const Value& value) override;
-
+  const Array& array(const Value& value) override;
+  void end_step(const std::vector<Value>&) override {}
   void appended(Graph& graph, NodeId node) override;
-  void dropped(const Value& value) override;
 
  private:
   using Arrays = std::vector<Array>;
@@ -75,7 +58,6 @@ class EagerObserver : public GraphObserver {
   };
   using Operands = std::vector<Operand>;
 
-  bool has_data(ValueId value) const { return arrays_.contains(value); }
   Operand operand(ValueId value);
   void run_node(NodeId node);
   void run_again(ValueId value);
@@ -90,11 +72,7 @@ class EagerObserver : public GraphObserver {
   Array slice(const Array& stacked, int64_t index);
   Array stack(const Arrays& slices);
 
-  Executor& executor_;
-  Graph& graph_;
   EagerOptions options_;
-  Liveness liveness_;
-  std::map<ValueId, Array> arrays_;
   bool again_ = false;  // what runs has run before
   std::vector<int64_t> iterations_;
 };

@@ -33,8 +33,8 @@ Executor::Executor(std::shared_ptr<const pjrt::Client> client, const Mesh& mesh,
       capabilities_(std::move(capabilities)),
       options_(std::move(options)),
       cache_(std::move(client), options_.cache_folder, options_.handlers, options_.environment) {
-  if (options_.mode == Mode::Deferred || options_.mode == Mode::Compile) {
-    user_error("mode '{}' is not available yet; use --mode graph, or --mode eager to run op by op",
+  if (options_.mode == Mode::Compile) {
+    user_error("mode '{}' is not available yet; use --mode graph, or --mode eager or deferred to run as it is recorded",
                name_of(options_.mode));
   }
 }

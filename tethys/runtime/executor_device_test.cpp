@@ -197,17 +197,13 @@ TEST(ExecutorCache, AFolderThatCannotBeWrittenCostsNothingElse) {
   EXPECT_EQ(executor.counters().failed_stores, 1);
 }
 
-TEST(ExecutorModes, ThoseThatThereAreNotYetNameThoseThatThereAre) {
-  for (const Mode mode : {Mode::Deferred, Mode::Compile}) {
-    try {
-      Executor(client(), Mesh(), {}, {.mode = mode});
-      FAIL() << name_of(mode);
-    } catch (const UserError& e) {
-      const std::string text = e.what();
-      EXPECT_NE(text.find(name_of(mode)), std::string::npos) << text;
-      EXPECT_NE(text.find("graph"), std::string::npos) << text;
-      EXPECT_NE(text.find("eager"), std::string::npos) << text;
-    }
+TEST(ExecutorModes, TheOneThatThereIsNotYetNamesThoseThatThereAre) {
+  try {
+    Executor(client(), Mesh(), {}, {.mode = Mode::Compile});
+    FAIL();
+  } catch (const UserError& e) {
+    for (const char* mode : {"compile", "graph", "eager", "deferred"})
+      EXPECT_NE(std::string(e.what()).find(mode), std::string::npos) << e.what();
   }
 }
 

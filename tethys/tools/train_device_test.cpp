@@ -323,9 +323,17 @@ TEST(Train, AMeshOrAModeChangesNoLoss) {
   expect_done(run_tethys(corpus().train(folder / "graph") + flags));
   expect_done(run_tethys(corpus().train(folder / "mesh") + flags + kFsdp4 + Flags{"--graph.scan_layers"}));
   expect_done(run_tethys(corpus().train(folder / "eager") + flags + Flags{"--mode", "eager"}));
+  const Flags deferred = {"--mode", "deferred", "--debug.flushes"};
+  const Ended queued = run_tethys(corpus().train(folder / "deferred") + flags + deferred);
+  expect_done(queued);
+  EXPECT_THAT(queued.output, AllOf(HasSubstr("compiled; because of the end of a step"), HasSubstr("known; because")));
+  int64_t flushes = 0;
+  for (size_t at = 0; (at = queued.output.find("flush: ", at)) != std::string::npos; ++at) ++flushes;
+  EXPECT_EQ(flushes, 3) << "one a step";
+  expect_done(run_tethys(corpus().train(folder / "deferred mesh") + flags + deferred + kFsdp4));
   const auto expected = curve_of(folder / "graph");
   ASSERT_EQ(expected.size(), 3u);
-  for (const char* other : {"mesh", "eager"}) {
+  for (const char* other : {"mesh", "eager", "deferred", "deferred mesh"}) {
     const auto curve = curve_of(folder / other);
     ASSERT_EQ(curve.size(), 3u);
     for (size_t i = 0; i < 3; ++i) {

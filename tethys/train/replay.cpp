@@ -59,7 +59,7 @@ std::optional<std::string> find_fault(const Machine& machine, const Capabilities
   TrainingState before = state;
   before.ok = true_everywhere(executor);
   try {
-    record_eagerly(eager, graph, step_arguments(before, feed, executor, setup), setup);
+    record_running(eager, graph, step_arguments(before, feed, executor, setup), setup);
   } catch (const Found& found) {
     return found.text;
   }

@@ -22,17 +22,18 @@ std::vector<Array> step_arguments(const TrainingState& state, const StepFeed& fe
   return arguments;
 }
 
-StepResults record_eagerly(EagerObserver& eager, Graph& graph, const std::vector<Array>& arguments,
+StepResults record_running(RunObserver& observer, Graph& graph, const std::vector<Array>& arguments,
                            const TrainingSetup& setup) {
   const StepInputs inputs = step_inputs(graph, setup.store, setup.shape, setup.mesh);
   require(graph.inputs().size() == arguments.size(), "{} arguments for a step of {} inputs", arguments.size(),
           graph.inputs().size());
-  for (size_t i = 0; i < arguments.size(); ++i) eager.bind_input(graph.value(graph.inputs()[i]), arguments[i]);
+  for (size_t i = 0; i < arguments.size(); ++i) observer.bind_input(graph.value(graph.inputs()[i]), arguments[i]);
   return record_step(*setup.model, setup.store, inputs, setup.step);
 }
 
-StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup) : executor_(executor), setup_(setup) {
-  if (executor.mode() == Mode::Eager) return;
+StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredOptions deferred)
+    : executor_(executor), setup_(setup), deferred_(std::move(deferred)) {
+  if (executor.mode() != Mode::Graph) return;
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
   Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases, setup.gathers);
   notes_ = program.notes;
@@ -44,7 +45,7 @@ StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup) : executo
 
 StepOutcome StepRunner::run(TrainingState& state, const StepFeed& feed) {
   std::vector<Array> arguments = step_arguments(state, feed, executor_, setup_);
-  return program_.valid() ? run_program(state, std::move(arguments)) : run_eagerly(state, arguments);
+  return program_.valid() ? run_program(state, std::move(arguments)) : run_recording(state, arguments);
 }
 
 StepOutcome StepRunner::run_program(TrainingState& state, std::vector<Array> arguments) {
@@ -54,18 +55,25 @@ StepOutcome StepRunner::run_program(TrainingState& state, std::vector<Array> arg
   return {results.at(count), results.at(count + 1)};
 }
 
-StepOutcome StepRunner::run_eagerly(TrainingState& state, const std::vector<Array>& arguments) {
+StepOutcome StepRunner::run_recording(TrainingState& state, const std::vector<Array>& arguments) {
   Graph graph;
-  EagerObserver eager(executor_, graph);
-  const StepResults results = record_eagerly(eager, graph, arguments, setup_);
-  std::vector<Array> next;
+  std::unique_ptr<RunObserver> observer;
+  if (executor_.mode() == Mode::Deferred)
+    observer = std::make_unique<DeferredObserver>(executor_, graph, deferred_);
+  else
+    observer = std::make_unique<EagerObserver>(executor_, graph);
+  const StepResults results = record_running(*observer, graph, arguments, setup_);
   const std::vector<Value> values = results.state.list();
+  std::vector<Value> wanted = values;
+  wanted.insert(wanted.end(), {results.loss, results.norm});
+  observer->end_step(wanted);
+  std::vector<Array> next;
   for (size_t i = 0; i < values.size(); ++i) {
-    next.push_back(eager.array(values[i]));
+    next.push_back(observer->array(values[i]));
     next.back().set_kind(arguments[i].kind());
   }
   state = TrainingState::from(next, setup_.store.size());
-  return {eager.array(results.loss), eager.array(results.norm)};
+  return {observer->array(results.loss), observer->array(results.norm)};
 }
 
 }  // namespace tethys

@@ -1,4 +1,5 @@
-// StepRunner: one training step after the other, in the Executor's mode: as one program, or op by op.
+// StepRunner: one training step after the other, in the Executor's mode: as one program that is made beforehand, or
+// while the step is recorded, op by op or as the program that its ops become.
 //
 //   StepRunner runner(executor, setup);          // graph mode: begins to compile
 //   StepOutcome outcome = runner.run(state, {step, learning_rate, batch});   // returns at once
@@ -9,6 +10,7 @@
 #include <memory>
 
 #include "data/loader/batch.h"
+#include "runtime/deferred.h"
 #include "train/state.h"
 
 namespace tethys {
@@ -26,7 +28,7 @@ struct StepOutcome {
 class StepRunner {
  public:
   // Both must outlive it. The compiler works on a thread of its own until the step is first needed.
-  StepRunner(Executor& executor, const TrainingSetup& setup);
+  StepRunner(Executor& executor, const TrainingSetup& setup, DeferredOptions deferred = {});
 
   // Consumes the state and puts the next one in its place.
   StepOutcome run(TrainingState& state, const StepFeed& feed);
@@ -36,21 +38,22 @@ class StepRunner {
     if (program_.valid()) program_.get();
   }
 
-  // Of the compiled step on one device; nothing in eager mode.
+  // Of the compiled step on one device; nothing where it is not compiled beforehand.
   const pjrt::MemoryStats* memory() const { return program_.valid() ? &program_.get()->memory() : nullptr; }
 
   // What could not stay sharded in the step, a line each.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // What the step waits for: Program::waits; "" in eager mode.
+  // What the step waits for: Program::waits; "" where it is not compiled beforehand.
   const std::string& waits() const { return waits_; }
 
  private:
   StepOutcome run_program(TrainingState& state, std::vector<Array> arguments);
-  StepOutcome run_eagerly(TrainingState& state, const std::vector<Array>& arguments);
+  StepOutcome run_recording(TrainingState& state, const std::vector<Array>& arguments);
 
   Executor& executor_;
   const TrainingSetup& setup_;
+  DeferredOptions deferred_;
   std::shared_future<std::shared_ptr<const CompiledProgram>> program_;  // of graph mode
   std::vector<std::string> notes_;
   std::string waits_;
@@ -60,8 +63,8 @@ class StepRunner {
 std::vector<Array> step_arguments(const TrainingState& state, const StepFeed& feed, Executor& executor,
                                   const TrainingSetup& setup);
 
-// Records the step on inputs that `eager` gives their data.
-StepResults record_eagerly(class EagerObserver& eager, Graph& graph, const std::vector<Array>& arguments,
+// Records the step on inputs that `observer` gives their data.
+StepResults record_running(RunObserver& observer, Graph& graph, const std::vector<Array>& arguments,
                            const TrainingSetup& setup);
 
 }  // namespace tethys

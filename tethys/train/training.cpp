@@ -109,6 +109,7 @@ class Trainer {
   double learning_rate(int64_t step) const { return setup().learning_rate * lr_factor(setup().schedule, step); }
   bool is_due(int64_t done, const char* every) const { return done % config_.get_int(every) == 0; }
 
+  DeferredOptions deferred();
   void open_data();
   void prepare();
   void begin();
@@ -196,7 +197,7 @@ std::string Trainer::fingerprint() const {
 // While the compiler works on the step, the state is made.
 void Trainer::begin() {
   const SavedRun run{config_, checkpoints_, executor(), setup(), seed_, fingerprint()};
-  FirstState first = first_state(run, options_.resume, [this] { runner_.emplace(executor(), setup()); });
+  FirstState first = first_state(run, options_.resume, [this] { runner_.emplace(executor(), setup(), deferred()); });
   if (!first.origin.empty()) line(first.origin);
   state_ = std::move(first.state);
   result_.step = first.step;
@@ -211,6 +212,12 @@ void Trainer::write_begin() {
   metrics_.emplace(folder_.metrics(),
                    MetricsWriter::Options{.tensorboard = config_.get_bool("metrics.enable_tensorboard"),
                                           .first_step = result_.step + 1});
+}
+
+DeferredOptions Trainer::deferred() {
+  DeferredOptions options{.most_ops = config_.get_int("graph.flush_ops")};
+  if (config_.get_bool("debug.flushes")) options.flushed = [this](const Flush& flush) { line(to_string(flush)); };
+  return options;
 }
 
 void Trainer::train() {

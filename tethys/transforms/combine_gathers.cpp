@@ -61,8 +61,8 @@ class Combination {
       const Node& node = source_.node(n);
       if (node.op != &all_gather_op) continue;
       const DType dtype = source_.type(node.results[0]).dtype;
-      NodeId& first = open.try_emplace({collective_attributes(node.attributes).axes, dtype, block_of(node.scope)}, n)
-                          .first->second;
+      NodeId& first =
+          open.try_emplace({collective_attributes(node.attributes).axes, dtype, block_of(node.scope)}, n).first->second;
       if (source_.info(root_of(n)).node >= first) first = n;
       groups_[first].push_back(n);
       if (first != n) member_.insert(n);
@@ -92,8 +92,7 @@ class Combination {
     }
     const Value all = concatenate(flat, 0);
     const int64_t ranks = attributes.group_size;
-    const Value gathered =
-        reshape(all_gather(all, mesh_, attributes.axes, 0), {ranks, all.type().elements()});
+    const Value gathered = reshape(all_gather(all, mesh_, attributes.axes, 0), {ranks, all.type().elements()});
     int64_t at = 0;
     for (size_t i = 0; i < members.size(); ++i) {
       const int64_t size = flat[i].type().elements();

@@ -127,7 +127,8 @@ class Rotation {
     const std::vector<Value> ahead = gather(inner, in.consts, slices);
 
     const std::set<ValueId> early(early_.gathered.begin(), early_.gathered.end());
-    for (size_t i = 0; i < early_.gathered.size(); ++i) map[early_.gathered[i]] = *(index + 1 + static_cast<int64_t>(i));
+    for (size_t i = 0; i < early_.gathered.size(); ++i)
+      map[early_.gathered[i]] = *(index + 1 + static_cast<int64_t>(i));
     for (NodeId n = 0; n < region_.node_count(); ++n) {
       const Node& node = region_.node(n);
       if (node.op != &input_op && !early.contains(node.results[0])) clone_node(region_, n, inner, map);
