@@ -86,6 +86,9 @@ TEST(Transfer, TheReadyEventTurnsReady) {
   Event ready = buffer.ready();
   ready.await();
   EXPECT_TRUE(ready.ready());
+  int called = 0;
+  buffer.ready().on_ready([&] { ++called; });
+  EXPECT_EQ(called, 1);
 }
 
 TEST(Transfer, OnDeviceBytesCoverTheData) {

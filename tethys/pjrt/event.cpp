@@ -28,6 +28,25 @@ bool Event::ready() const {
       .is_ready;
 }
 
+void Event::on_ready(std::function<void()> done) const {
+  if (handle_ == nullptr) return done();
+  struct Callback {
+    std::shared_ptr<const Plugin> plugin;
+    std::function<void()> done;
+  };
+  auto callback = std::make_unique<Callback>(Callback{handle_.get_deleter().plugin, std::move(done)});
+  call(callback->plugin, TETHYS_PJRT(PJRT_Event_OnReady), [&](auto& a) {
+    a.event = handle_.get();
+    a.user_arg = callback.get();
+    a.callback = [](PJRT_Error* error, void* argument) {
+      const std::unique_ptr<Callback> own(static_cast<Callback*>(argument));
+      adopt(own->plugin, error);
+      own->done();
+    };
+  });
+  callback.release();  // the plugin has it, and may have called it
+}
+
 void Event::await() {
   const Handle<PJRT_Event> handle = std::move(handle_);
   if (handle == nullptr) return;

@@ -2,6 +2,7 @@
 // memory it writes to may be freed afterwards; its error is then lost, so wait for what matters with await().
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "pjrt/handle.h"
@@ -18,6 +19,8 @@ class Event {
   ~Event();
 
   bool ready() const;
+  // Calls `done` once, when the work is done or has failed: at once, or on a thread of the plugin's.
+  void on_ready(std::function<void()> done) const;
   // Blocks until the work is done and frees the event. PjrtError if the work failed.
   void await();
 

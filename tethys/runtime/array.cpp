@@ -1,5 +1,6 @@
 #include "runtime/array.h"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -83,16 +84,24 @@ const pjrt::Buffer& Array::buffer(int64_t position) const {
                  devices()->mesh().process_index());
 }
 
-bool Array::ready() const {
+// The events of its buffers, made when they are first asked for.
+const std::vector<pjrt::Event>& Array::events() const {
   const std::vector<pjrt::Buffer>& all = buffers();
   const std::lock_guard lock(state_->mutex);
   if (state_->events.empty()) {
     for (const pjrt::Buffer& buffer : all) state_->events.push_back(buffer.ready());
   }
-  for (const pjrt::Event& event : state_->events) {
-    if (!event.ready()) return false;
+  return state_->events;
+}
+
+void Array::on_ready(std::function<void()> done) const {
+  const std::vector<pjrt::Event>& all = events();
+  const auto left = std::make_shared<std::atomic<size_t>>(all.size());
+  for (const pjrt::Event& event : all) {
+    event.on_ready([left, done] {
+      if (--*left == 0) done();
+    });
   }
-  return true;
 }
 
 void Array::await() const {

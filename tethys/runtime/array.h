@@ -49,8 +49,8 @@ class Array {
   // One for each addressable position, in order.
   const std::vector<pjrt::Buffer>& buffers() const;
 
-  // Whether all its data is there; never blocks.
-  bool ready() const;
+  // Calls `done` once, when its data is there on every device: at once, or on a thread of the plugin's.
+  void on_ready(std::function<void()> done) const;
   // Blocks until it is. PjrtError if the program that makes it failed.
   void await() const;
 
@@ -59,6 +59,7 @@ class Array {
   struct State;
 
   State& state() const;
+  const std::vector<pjrt::Event>& events() const;
   // Hands the buffers to a program; give_back undoes it where the program was refused.
   std::vector<pjrt::Buffer> consume();
   void give_back(std::vector<pjrt::Buffer> buffers);

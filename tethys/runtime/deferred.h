@@ -1,7 +1,7 @@
-// Deferred mode: nodes queue up as they are recorded, and run as one fused program when somebody has to know: a value is
-// read, a step ends, or the queue is full. The program computes what can still be asked for (runtime/run_observer.h);
-// all else is internal to it. The same nodes on the same shapes are found as the program that they were before, so that
-// a loop compiles in its first turn alone.
+// Deferred mode: nodes queue up as they are recorded, and run as one fused program when somebody has to know: a value
+// is read, a step ends, or the queue is full. The program computes what can still be asked for
+// (runtime/run_observer.h); all else is internal to it. The same nodes on the same shapes are found as the program that
+// they were before, so that a loop compiles in its first turn alone.
 //
 //   Graph graph;
 //   DeferredObserver deferred(executor, graph, {.flushed = [](const Flush& f) { print(to_string(f)); }});
@@ -22,10 +22,10 @@ namespace tethys {
 
 // What ran, and why.
 struct Flush {
-  std::string why;       // "the end of a step", "a read of tanh in layers.0.attention"
-  int64_t ops = 0;       // of the program, before it is placed
-  int64_t results = 0;   // that it gives
-  int64_t bytes = 0;     // of these, over all devices as one
+  std::string why;        // "the end of a step", "a read of tanh in layers.0.attention"
+  int64_t ops = 0;        // of the program, before it is placed
+  int64_t results = 0;    // that it gives
+  int64_t bytes = 0;      // of these, over all devices as one
   bool compiled = false;  // or it was known
 };
 // "flush: 1,204 ops, 38 results of 1.2 MiB, compiled; because of the end of a step"

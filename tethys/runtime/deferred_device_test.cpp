@@ -1,5 +1,3 @@
-#include "runtime/deferred.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/registry.h"
 #include "ops/tensor.h"
+#include "runtime/deferred.h"
 #include "runtime/testing.h"
 #include "transforms/grad.h"
 

@@ -118,7 +118,9 @@ TEST(ExecutorRun, ResultsArePromises) {
   }
   executor.wait();
   for (int i = 0; i < 4; ++i) {
-    EXPECT_TRUE(metrics[i].ready());
+    bool ready = false;
+    metrics[i].on_ready([&] { ready = true; });
+    EXPECT_TRUE(ready);
     EXPECT_EQ(to_host(metrics[i]).as<float>()[0], -static_cast<float>(i + 2));
   }
 }

@@ -343,6 +343,16 @@ TEST(Train, AMeshOrAModeChangesNoLoss) {
   }
 }
 
+// The host hears of a step late where a launch blocks until it is done: the time is that of the devices all the same.
+TEST(Train, TheLastStepOnSeveralDevicesTakesAsLongAsTheOthers) {
+  TemporaryFolder folder;
+  expect_done(run_tethys(corpus().train(folder / "run") + kFsdp4 + Flags{"--training.steps", "6"}));
+  std::vector<double> seconds;
+  for (const StepMetrics& step : read_metrics(folder / "run/metrics.jsonl").steps) seconds.push_back(step.step_seconds);
+  ASSERT_EQ(seconds.size(), 6u);
+  EXPECT_GT(seconds[5], 0.2 * (seconds[2] + seconds[3] + seconds[4]) / 3);
+}
+
 TEST(Train, ADryRunCompilesAndLeavesNothing) {
   TemporaryFolder folder;
   const Ended ended = run_tethys(corpus().train(folder / "run") + kFsdp4 + Flags{"--dry_run"});

@@ -12,7 +12,7 @@
 namespace tethys {
 namespace {
 
-// The time of a single step may be told with the next one's: of few steps, the rate may be far too high.
+// Of few steps a rate says little.
 constexpr int64_t kEnoughSteps = 20;
 
 }  // namespace

@@ -45,14 +45,18 @@ StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredO
 
 StepOutcome StepRunner::run(TrainingState& state, const StepFeed& feed) {
   std::vector<Array> arguments = step_arguments(state, feed, executor_, setup_);
-  return program_.valid() ? run_program(state, std::move(arguments)) : run_recording(state, arguments);
+  StepOutcome outcome = program_.valid() ? run_program(state, std::move(arguments)) : run_recording(state, arguments);
+  const auto done = std::make_shared<DoneTime>();
+  outcome.loss.on_ready([done] { done->set(Clock::now()); });
+  outcome.done = done;
+  return outcome;
 }
 
 StepOutcome StepRunner::run_program(TrainingState& state, std::vector<Array> arguments) {
   const std::vector<Array> results = executor_.run(*program_.get(), std::move(arguments));
   state = TrainingState::from(results, setup_.store.size());
   const size_t count = 3 * setup_.store.size() + 1;
-  return {results.at(count), results.at(count + 1)};
+  return {results.at(count), results.at(count + 1), nullptr};
 }
 
 StepOutcome StepRunner::run_recording(TrainingState& state, const std::vector<Array>& arguments) {
@@ -73,7 +77,7 @@ StepOutcome StepRunner::run_recording(TrainingState& state, const std::vector<Ar
     next.back().set_kind(arguments[i].kind());
   }
   state = TrainingState::from(next, setup_.store.size());
-  return {observer->array(results.loss), observer->array(results.norm)};
+  return {observer->array(results.loss), observer->array(results.norm), nullptr};
 }
 
 }  // namespace tethys

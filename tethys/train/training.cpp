@@ -82,11 +82,6 @@ class Trainer {
     StepOutcome outcome;
     Batch batch;
     double data_seconds = 0;
-    std::optional<Clock::time_point> done;  // when that was seen; the device may be ahead of the host or behind it
-
-    void look() {
-      if (!done && outcome.loss.ready()) done = Clock::now();
-    }
   };
 
   void log(const std::string& text) {
@@ -237,7 +232,7 @@ void Trainer::train() {
   may_end(false);
   write_begin();
   for (const std::string& note : runner_->notes()) log("not sharded: " + note);
-  for (const std::string& warning : setup().warnings) log("warning: " + warning);
+  for (const std::string& warning : setup().warnings) line("warning: " + warning);
   const ProgramCache::Counters programs = executor().counters();
   line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
                    programs.disk_hits));
@@ -257,15 +252,13 @@ void Trainer::train() {
 void Trainer::handle(int64_t step, Loader& loader) {
   say_saved(saver_->ended());
   const Clock::time_point begin = Clock::now();
-  Pending next{step, {}, loader.next(), 0, std::nullopt};
+  Pending next{step, {}, loader.next(), 0};
   next.data_seconds = seconds_since(begin);
-  if (pending_) pending_->look();
   {
     const Watchdog::Step guard = watchdog_.step(step + 1, "training step", runner_->waits());
     next.outcome = runner_->run(state_, {step, learning_rate(step), next.batch});
   }
   settle();
-  next.look();
   pending_ = std::move(next);
   after_step(step + 1);
 }
@@ -279,7 +272,7 @@ void Trainer::settle() {
     const Watchdog::Step guard = watchdog_.step(pending.step + 1, "training step", runner_->waits());
     return std::pair(to_host(pending.outcome.loss).to_doubles()[0], to_host(pending.outcome.norm).to_doubles()[0]);
   }();
-  meter_->add(pending.done.value_or(Clock::now()), pending.data_seconds);
+  meter_->add(pending.outcome.done->get(Clock::now()), pending.data_seconds);
   if (!std::isfinite(loss) || !std::isfinite(norm)) not_finite(pending, loss, norm);
   result_.step = pending.step + 1;
   report(result_.step, loss, norm);
