@@ -54,12 +54,21 @@ std::string parameter_table(LanguageModel& model) {
   return text;
 }
 
+// Of one device: as the parameter is stored, or as it is used where gradients are reduced once a step.
+int64_t elements_of_gradient(const StoredParameter& stored, const Mesh& mesh) {
+  const Parametrization& p = stored.key()->parametrization();
+  if (!p.unreduced) return local_type(stored.type, stored.placement, mesh).elements();
+  const TensorType used{p.compute_dtype, p.compute_dims};
+  return static_cast<int64_t>(stored.members.size()) * local_type(used, p.compute, mesh).elements();
+}
+
 std::string memory_table(const TrainingSetup& setup) {
   int64_t parameters = 0, gradients = 0;
   for (const StoredParameter& stored : setup.store) {
     const TensorType local = local_type(stored.type, stored.placement, setup.mesh);
     parameters += local.bytes();
-    if (stored.trained()) gradients += local.with_dtype(wide(setup.precision.gradient)).bytes();
+    if (stored.trained())
+      gradients += elements_of_gradient(stored, setup.mesh) * size_of(wide(setup.precision.gradient));
   }
   const std::pair<const char*, int64_t> kinds[] = {
       {"parameters", parameters}, {"optimizer", 2 * parameters}, {"gradients", gradients}};
@@ -105,6 +114,7 @@ int run(Invocation& invocation) {
   fmt::print(out, "memory of a device (mesh: {}; {} stored, {} computed), activations and batch apart\n{}\n",
              to_string(setup.mesh), name_of(setup.precision.storage), name_of(setup.precision.compute),
              memory_table(setup));
+  for (const std::string& warning : setup.warnings) fmt::print(out, "warning: {}\n\n", warning);
   fmt::print(out, "FLOPs per token in rows of {}, forward and backward\n", with_commas(seq_len));
   fmt::print(out, "  {:>18}  all scores counted (torchtitan)\n",
              with_commas(static_cast<int64_t>(flops_per_token(flops, seq_len))));

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "base/error.h"
@@ -30,26 +31,47 @@ std::string divisors(int64_t n) {
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-const char* hidden_units(const Config& config) {
-  return config.get_int(kExperts) == 0 ? "model.ffn_dim" : "model.expert_ffn_dim";
+// What experts take of cp, dp_shard and tp, in this order.
+std::array<int64_t, 3> experts_share(const Degrees& degrees) {
+  std::array<int64_t, 3> share{};
+  const int64_t sizes[] = {degrees.context, degrees.shard, degrees.tensor};
+  int64_t rest = degrees.expert;
+  for (size_t i = 0; i < share.size(); ++i) {
+    share[i] = std::gcd(rest, sizes[i]);
+    rest /= share[i];
+  }
+  return share;
+}
+
+// The hidden units that ranks of tp share, and how many ranks do: experts may take a part of them.
+struct Shared {
+  const char* units;
+  int64_t ranks;
+};
+Shared shared_hidden_units(const Config& config, const Degrees& degrees) {
+  if (config.get_int(kExperts) == 0) return {"model.ffn_dim", degrees.tensor};
+  return {"model.expert_ffn_dim", degrees.tensor / experts_share(degrees)[2]};
 }
 
 // Ranks share query heads and hidden units evenly. Key and value heads they share, or several ranks have the same one.
-bool heads_fit(const Config& config, int64_t degree) {
-  const int64_t kv = config.get_int("model.n_kv_heads");
-  return config.get_int("model.n_heads") % degree == 0 && config.get_int(hidden_units(config)) % degree == 0 &&
-         (kv % degree == 0 || degree % kv == 0);
+bool heads_fit(const Config& config, const Degrees& degrees) {
+  const int64_t kv = config.get_int("model.n_kv_heads"), tensor = degrees.tensor;
+  const Shared hidden = shared_hidden_units(config, degrees);
+  return config.get_int("model.n_heads") % tensor == 0 && config.get_int(hidden.units) % hidden.ranks == 0 &&
+         (kv % tensor == 0 || tensor % kv == 0);
 }
 
-void check_tensor_parallel(const Config& config, int64_t degree) {
-  if (heads_fit(config, degree)) return;
+void check_tensor_parallel(const Config& config, const Degrees& degrees, std::optional<int64_t> devices) {
+  if (heads_fit(config, degrees)) return;
   std::vector<int64_t> fitting;
-  for (int64_t d = 1; d <= config.get_int("model.n_heads"); ++d) {
-    if (heads_fit(config, d)) fitting.push_back(d);
+  Degrees other = degrees;
+  for (other.tensor = 1; other.tensor <= config.get_int("model.n_heads"); ++other.tensor) {
+    const bool divides = !devices || *devices % (other.tensor * other.replicate * other.context) == 0;
+    if (divides && heads_fit(config, other)) fitting.push_back(other.tensor);
   }
   user_error("tp: {} does not fit {}, {} and {}, which its ranks share; values that would work: {}",
              config.cite(kTensor), config.cite("model.n_heads"), config.cite("model.n_kv_heads"),
-             config.cite(hidden_units(config)), fmt::join(fitting, ", "));
+             config.cite(shared_hidden_units(config, degrees).units), fmt::join(fitting, ", "));
 }
 
 // Each rank has as many experts, and the ranks are those of dp_shard, cp and tp.
@@ -71,18 +93,6 @@ void check_expert_parallel(const Config& config, const Degrees& degrees) {
       config.cite(kExpert), ranks, degrees.shard, degrees.context, degrees.tensor, fitting);
 }
 
-// What experts take of cp, dp_shard and tp, in this order.
-std::array<int64_t, 3> experts_share(const Degrees& degrees) {
-  std::array<int64_t, 3> share{};
-  const int64_t sizes[] = {degrees.context, degrees.shard, degrees.tensor};
-  int64_t rest = degrees.expert;
-  for (size_t i = 0; i < share.size(); ++i) {
-    share[i] = std::gcd(rest, sizes[i]);
-    rest /= share[i];
-  }
-  return share;
-}
-
 void add_axis(std::vector<MeshAxis>& axes, const std::string& name, int64_t size, int64_t for_experts) {
   if (size > for_experts) axes.push_back({name, size / for_experts});
   if (for_experts > 1) axes.push_back({part_for_experts(name), for_experts});
@@ -99,7 +109,7 @@ void check_tokens(const Config& config, const Degrees& degrees) {
                length < pieces ? pieces : length / pieces * pieces);
   }
   if (!config.get_bool(kSequence) || degrees.tensor == 1) return;
-  const int64_t parts = pieces * degrees.tensor;
+  const int64_t parts = std::lcm(pieces, degrees.context * degrees.tensor);
   if (length % parts != 0) {
     user_error("tp: {} is no multiple of {}, which {} with {} needs; {} would work, or --no-{}",
                config.cite("training.seq_len"), parts, config.cite(kSequence), config.cite(kTensor),
@@ -107,13 +117,27 @@ void check_tokens(const Config& config, const Degrees& degrees) {
   }
 }
 
-// What the sharding degree takes when the recipe leaves it open.
-int64_t left_for_shards(const Config& config, int64_t others, int64_t devices) {
+// What the sharding degree takes when the recipe leaves it open. The message begins with the axes whose degrees were
+// given: those do not fit.
+int64_t left_for_shards(const Config& config, const Degrees& degrees, int64_t devices) {
+  const int64_t others = degrees.replicate * degrees.context * degrees.tensor;
   if (devices % others == 0) return devices / others;
+  std::vector<std::string> axes, cited;
+  const std::tuple<const char*, const char*, int64_t> given[] = {{"dp_replicate", kReplicate, degrees.replicate},
+                                                                 {"cp", kContext, degrees.context},
+                                                                 {"tp", kTensor, degrees.tensor}};
+  for (const auto& [axis, option, degree] : given) {
+    if (degree == 1) continue;
+    axes.emplace_back(axis);
+    cited.push_back(config.cite(option));
+  }
+  const bool one = axes.size() == 1;
   user_error(
-      "dp_shard: {}, {} and {} take {} of every {} devices, which does not divide evenly; values of their product that "
-      "would work: {}",
-      config.cite(kReplicate), config.cite(kContext), config.cite(kTensor), others, devices, divisors(devices));
+      "{}: {} {} devices as a group, and {} do not come in such groups; values{} that would work: {}; or "
+      "--device.count {}",
+      fmt::join(axes, ", "), fmt::join(cited, " and "),
+      one ? fmt::format("takes {}", others) : fmt::format("together take {}", others), devices,
+      one ? "" : " of the product", divisors(devices), (devices + others - 1) / others * others);
 }
 
 }  // namespace
@@ -121,14 +145,14 @@ int64_t left_for_shards(const Config& config, int64_t others, int64_t devices) {
 Degrees degrees_of(const Config& config, std::optional<int64_t> devices) {
   Degrees degrees{config.get_int(kReplicate), config.get_int(kShard), config.get_int(kContext), config.get_int(kTensor),
                   config.get_int(kExpert)};
-  check_tensor_parallel(config, degrees.tensor);
-  check_tokens(config, degrees);
   const int64_t others = degrees.replicate * degrees.context * degrees.tensor;
   if (degrees.shard == -1) {
-    degrees.shard = devices ? left_for_shards(config, others, *devices)
+    degrees.shard = devices ? left_for_shards(config, degrees, *devices)
                             : degrees.expert / std::gcd(degrees.expert, degrees.context * degrees.tensor);
   }
   check_expert_parallel(config, degrees);
+  check_tensor_parallel(config, degrees, devices);
+  check_tokens(config, degrees);
   if (devices && degrees.devices() != *devices) {
     const std::string fix = *devices % others == 0 ? fmt::format("{} = {} would work, or --device.count {}", kShard,
                                                                  *devices / others, degrees.devices())
@@ -162,9 +186,11 @@ StepRows step_rows_of(const Config& config, const Degrees& degrees) {
   if (global == -1) return {1, rows};
   if (global % rows == 0) return {global / rows, rows};
   const int64_t below = global / rows * rows;
-  user_error("{} is no multiple of a microbatch: {} × {} data-parallel ranks = {} rows; {}{} would work",
-             config.cite("training.global_batch_size"), config.cite("training.local_batch_size"), degrees.data(), rows,
-             below > 0 ? fmt::format("{} or ", below) : "", below + rows);
+  user_error(
+      "{} is no multiple of a microbatch: {} × {} data-parallel ranks = {} rows; {}{} would work, or other "
+      "data-parallel degrees",
+      config.cite("training.global_batch_size"), config.cite("training.local_batch_size"), degrees.data(), rows,
+      below > 0 ? fmt::format("{} or ", below) : "", below + rows);
 }
 
 }  // namespace tethys

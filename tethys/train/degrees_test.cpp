@@ -22,6 +22,7 @@ Config config_of(const std::vector<std::string>& flags) {
 const std::string kReplicate = "--parallelism.data_parallel_replicate_degree";
 const std::string kShard = "--parallelism.data_parallel_shard_degree";
 const std::string kTensor = "--parallelism.tensor_parallel_degree";
+const std::string kExpert = "--parallelism.expert_parallel_degree";
 
 template <typename Function>
 std::string message_of(Function function) {
@@ -36,6 +37,17 @@ std::string message_of(Function function) {
 TEST(Degrees, ShardingTakesTheDevicesThatAreLeft) {
   EXPECT_EQ(degrees_of(config_of({kReplicate, "2", kTensor, "2"}), 16), (Degrees{2, 4, 1, 2}));
   EXPECT_EQ(degrees_of(config_of({}), 4), (Degrees{.shard = 4}));
+}
+
+// Experts that take all of tp have their hidden units whole.
+TEST(Degrees, HiddenUnitsOfExpertsAreSharedByWhatExpertsLeave) {
+  const std::vector<std::string> flags = {
+      "--model.n_experts", "8", "--model.expert_ffn_dim", "6", "--model.n_heads", "16", kTensor, "4"};
+  EXPECT_THAT(message_of([&] { degrees_of(config_of(flags), std::nullopt); }),
+              AllOf(HasSubstr("model.expert_ffn_dim = 6"), HasSubstr("would work: 1, 2")));
+  std::vector<std::string> cut = flags;
+  cut.insert(cut.end(), {kExpert, "4"});
+  EXPECT_EQ(degrees_of(config_of(cut), std::nullopt), (Degrees{.shard = 1, .tensor = 4, .expert = 4}));
 }
 
 TEST(Degrees, WithoutADeviceCountThereAreAsManyAsTheDegreesAskFor) {
@@ -96,7 +108,18 @@ TEST(Degrees, SequenceParallelMustDivideTheTokens) {
               AllOf(HasSubstr("tp: training.seq_len = 102"), HasSubstr("100 would work")));
 }
 
-const std::string kExpert = "--parallelism.expert_parallel_degree";
+// Head and tail are cut into 2 · cp pieces, and each of the cp · tp ranks has as many tokens: 16 is a multiple of both.
+TEST(Degrees, SequenceAndContextParallelShareTheTokens) {
+  const auto degrees = [](const char* length) {
+    return degrees_of(
+        config_of({"--parallelism.enable_sequence_parallel", "--training.seq_len", length, "--model.n_heads", "16",
+                   "--model.ffn_dim", "768", kTensor, "8", "--parallelism.context_parallel_degree", "2"}),
+        std::nullopt);
+  };
+  EXPECT_EQ(degrees("16"), (Degrees{.shard = 1, .context = 2, .tensor = 8}));
+  EXPECT_THAT(message_of([&] { degrees("24"); }), AllOf(HasSubstr("no multiple of 16"), HasSubstr("16 would work")));
+}
+
 const std::vector<std::string> kEightExperts = {"--model.n_experts", "8", "--model.expert_ffn_dim", "96"};
 
 Config with_experts(std::vector<std::string> flags) {

@@ -30,6 +30,44 @@ std::vector<int64_t> token_order_of(const Config& config, const Degrees& degrees
   return head_tail_order(config.get_int("training.seq_len"), degrees.context);
 }
 
+// Options that were asked for and do nothing here, each with what it takes.
+std::vector<std::string> idle_options(const Config& config, const TrainingSetup& setup) {
+  const Degrees& d = setup.degrees;
+  const bool gathers = d.shard * d.context > 1, one_program = config.get_string("graph.mode") == "graph";
+  const bool sequence = config.get_bool("parallelism.enable_sequence_parallel");
+  const bool once = config.get_string("parallelism.gradient_reduction") == "step";
+  const bool local = config.get_string("parallelism.expert_parallel_dispatcher") == "local";
+  struct Idle {
+    const char* option;
+    bool idles;
+    const char* takes;
+  };
+  const Idle options[] = {
+      {"parallelism.enable_sequence_parallel", sequence && d.tensor == 1, "parallelism.tensor_parallel_degree above 1"},
+      {"parallelism.gradient_reduction", once && setup.shape.microbatches == 1,
+       "accumulation: training.global_batch_size above the rows of one microbatch"},
+      {"parallelism.gradient_reduction", once && setup.shape.microbatches > 1 && setup.mesh.size() == 1,
+       "more than one device"},
+      {"parallelism.expert_parallel_dispatcher", local && d.expert == 1, "parallelism.expert_parallel_degree above 1"},
+      {"parallelism.context_parallel_load_balancer",
+       config.get_string("parallelism.context_parallel_load_balancer") == "none" && d.context == 1,
+       "parallelism.context_parallel_degree above 1"},
+      {"parallelism.fsdp_reshard_after_forward",
+       config.get_string("parallelism.fsdp_reshard_after_forward") != "default" && !gathers,
+       "parameters that are sharded"},
+      {"parallelism.fsdp_gather", setup.gathers.by_block && !gathers, "parameters that are sharded"},
+      {"graph.prefetch", setup.gathers.ahead && !gathers, "parameters that are sharded"},
+      {"graph.prefetch", setup.gathers.ahead && !config.get_bool("graph.scan_layers"), "graph.scan_layers"},
+      {"parallelism.fsdp_gather", setup.gathers.by_block && gathers && !one_program, "--mode graph"},
+      {"graph.prefetch", setup.gathers.ahead && gathers && !one_program, "--mode graph"},
+  };
+  std::vector<std::string> warnings;
+  for (const Idle& o : options) {
+    if (o.idles) warnings.push_back(fmt::format("{} does nothing without {}", config.cite(o.option), o.takes));
+  }
+  return warnings;
+}
+
 }  // namespace
 
 Precision precision_of(const Config& config) {
@@ -89,10 +127,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   setup.schedule = schedule_of(config);
   setup.learning_rate = config.get_float("optimizer.lr");
   setup.token_order = token_order_of(config, setup.degrees);
-  if (config.get_bool("parallelism.enable_sequence_parallel") && setup.degrees.tensor == 1) {
-    setup.warnings.push_back(fmt::format("{} does nothing without parallelism.tensor_parallel_degree above 1",
-                                         config.cite("parallelism.enable_sequence_parallel")));
-  }
+  setup.warnings = idle_options(config, setup);
   return setup;
 }
 

@@ -23,6 +23,7 @@ void say(const TrainingCallbacks& callbacks, const std::string& line) {
 void describe(const Config& config, const TrainingSetup& setup, const Machine& machine,
               const TrainingCallbacks& callbacks) {
   for (const std::string& text : console_lines(config, setup, machine.client->platform_name())) say(callbacks, text);
+  for (const std::string& warning : setup.warnings) say(callbacks, "warning: " + warning);
 }
 
 }  // namespace
