@@ -61,6 +61,8 @@ Lowered lowered(const std::vector<std::string>& flags, const char* recipe = "lla
 }
 
 const std::vector<std::string> kFsdp8 = {"--parallelism.data_parallel_shard_degree", "8"};
+const std::vector<std::string> kSequence = {"--parallelism.tensor_parallel_degree", "2",
+                                            "--parallelism.enable_sequence_parallel"};
 
 TEST(Collectives, ShardedDataParallelHoldsAnEighthOfTheState) {
   const Lowered one = lowered({}), eight = lowered(kFsdp8);
@@ -92,6 +94,8 @@ TEST(Collectives, WeightsThatAreKeptAreGatheredOnce) {
   std::vector<std::string> flags = kFsdp8;
   flags.insert(flags.end(), {"--parallelism.fsdp_reshard_after_forward", "never"});
   EXPECT_EQ(lowered(flags).runs("all_gather"), 9 * kLayers + 3);
+  flags.insert(flags.end(), {"--graph.remat", "full"});
+  EXPECT_EQ(lowered(flags).runs("all_gather"), 9 * kLayers + 3) << "under remat";
 }
 
 // Each block's parameters as one, and the embedding, the last norm and the output by themselves; the same bytes.
@@ -116,6 +120,41 @@ TEST(Collectives, GathersAheadAreThoseOfOneLayerMoreInEachLoop) {
   const Lowered step = lowered(flags);
   EXPECT_EQ(step.runs("all_gather"), 2 * 9 * (kLayers + 1) + 3);
   EXPECT_EQ(step.runs("reduce_scatter"), 9 * kLayers + 3);
+}
+
+// Activations travel as they did, whatever is done with weights.
+TEST(Collectives, ArrangedGathersLeaveActivationsAlone) {
+  const std::vector<std::string> accumulated = {"--training.local_batch_size",
+                                                "1",
+                                                "--training.global_batch_size",
+                                                "4",
+                                                "--parallelism.data_parallel_shard_degree",
+                                                "2"};
+  std::vector<std::string> sequence = accumulated, context = accumulated;
+  sequence.insert(sequence.end(), kSequence.begin(), kSequence.end());
+  context.insert(context.end(), {"--parallelism.context_parallel_degree", "2"});
+  for (const auto& mesh : {sequence, context}) {
+    for (const char* remat : {"none", "full"}) {
+      std::vector<std::string> flags = mesh;
+      flags.insert(flags.end(), {"--graph.scan_layers", "--graph.remat", remat});
+      const Lowered apart = lowered(flags);
+      std::vector<std::string> ahead = flags, block = flags;
+      ahead.insert(ahead.end(), {"--graph.prefetch", "1"});
+      block.insert(block.end(), {"--parallelism.fsdp_gather", "block"});
+      // In each of two microbatches a forward and a backward.
+      EXPECT_EQ(lowered(ahead).runs("all_gather") - apart.runs("all_gather"), 2 * 2 * 9) << remat;
+      EXPECT_EQ(apart.runs("all_gather") - lowered(block).runs("all_gather"), 2 * 2 * kLayers * 8) << remat;
+      EXPECT_EQ(lowered(block).bytes("all_gather"), apart.bytes("all_gather")) << remat;
+      for (const Lowered& other : {lowered(ahead), lowered(block)}) {
+        EXPECT_EQ(other.runs("reduce_scatter"), apart.runs("reduce_scatter")) << remat;
+        EXPECT_EQ(other.scalars(), apart.scalars()) << remat;
+      }
+      flags.insert(flags.end(), {"--no-graph.scan_layers"});
+      const int64_t written_out = lowered(flags).runs("all_gather");
+      flags.insert(flags.end(), {"--graph.prefetch", "1"});
+      EXPECT_EQ(lowered(flags).runs("all_gather"), written_out) << remat;
+    }
+  }
 }
 
 // Over two microbatches weights are gathered twice as often, and gradients reduced for each, or at the end of the step.
@@ -147,9 +186,6 @@ TEST(Collectives, HybridShardingReducesShardsOverTheReplicas) {
   EXPECT_EQ(step.runs("reduce_scatter"), 9 * kLayers + 3);
   EXPECT_EQ(step.runs("all_reduce"), 9 * kLayers + 3);
 }
-
-const std::vector<std::string> kSequence = {"--parallelism.tensor_parallel_degree", "2",
-                                            "--parallelism.enable_sequence_parallel"};
 
 // In front of attention and of feed-forward the tokens are gathered, behind them summed and cut; the backward does the
 // transpose of each. The residual of a weight's gradient is what the forward gathered: nothing is gathered again.

@@ -28,31 +28,17 @@ class Dropping {
   bool done() const { return done_; }
 
   std::shared_ptr<Graph> run(const Graph& source, const std::vector<bool>& of_loss) {
-    auto target = std::make_shared<Graph>();
-    ValueMap map(source.value_count());
-    for (size_t i = 0; i < source.inputs().size(); ++i) {
-      const ValueId id = source.inputs()[i];
-      map[id] = target->input(source.type(id), source.input_name(i), source.info(id).placement);
-    }
-    for (NodeId n = 0; n < source.node_count(); ++n) {
+    return rewritten(source, [&](NodeId n, Graph& target, ValueMap& map) {
       const Node& node = source.node(n);
-      if (node.op == &input_op) continue;
       if (!done_ && is_it(source, n, of_loss)) {
         map[node.results[0]] = without(map[node.operands[0]], node);
         done_ = true;
-      } else if (node.regions.empty()) {
-        clone_node(source, n, *target, map);
-      } else {
-        append_with_regions(source, n, *target, map);
+        return;
       }
-    }
-    std::vector<Value> outputs;
-    for (ValueId v : source.outputs()) {
-      outputs.push_back(map[v]);
-      if (source.info(v).placement) target->set_placement(map[v].id, *source.info(v).placement);
-    }
-    target->set_outputs(outputs);
-    return target;
+      Regions regions;
+      for (const auto& region : node.regions) regions.push_back(run(*region, {}));
+      clone_node(source, n, target, map, std::move(regions));
+    });
   }
 
  private:
@@ -79,18 +65,6 @@ class Dropping {
     if (major) x = own_part(x, mesh_, {axis_}, a.dim);
     if (!rest.empty()) x = reduce_scatter(x, mesh_, rest, a.dim, a.reduction);
     return major ? x : own_part(x, mesh_, {axis_}, a.dim);
-  }
-
-  void append_with_regions(const Graph& source, NodeId n, Graph& target, ValueMap& map) {
-    const Node& node = source.node(n);
-    std::vector<Value> operands;
-    for (ValueId v : node.operands) operands.push_back(map[v]);
-    Regions regions;
-    for (const auto& region : node.regions) regions.push_back(run(*region, {}));
-    target.set_scope(node.scope);
-    const std::vector<Value> results =
-        target.append(*node.op, node.attributes, operands, std::move(regions), source.call(n).declared);
-    for (size_t i = 0; i < results.size(); ++i) map[node.results[i]] = results[i];
   }
 
   const Mesh& mesh_;

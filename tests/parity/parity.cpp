@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "base/file.h"
 #include "packed_rows.h"
@@ -158,6 +159,13 @@ class Parity {
       for (const auto& run : runs) compare(row, *run.first, run.second, !quick_ && run == runs.back());
       rows_.push_back(row);
     }
+    for (const Subject& subject : subjects_) {
+      for (int64_t microbatches : {1, 2}) {
+        if (seen_.contains({subject.name, microbatches})) continue;
+        ok_ = false;
+        fmt::print("no combination was run with {} and {} microbatches\n", subject.name, microbatches);
+      }
+    }
     for (const auto& [what, c, axis] : faults()) expect_seen(what, c, axis);
     return ok_;
   }
@@ -229,6 +237,7 @@ class Parity {
       why = fmt::format(": {}", error.what());
     }
     ++row.runs;
+    seen_.emplace(subject.name, microbatches);
     row.worst = {std::max(row.worst.first, errors.first), std::max(row.worst.ten, errors.ten)};
     const bool same = errors.first <= kFirst && errors.ten <= kTen && (row.steady || !soaks);
     ok_ = ok_ && same;
@@ -262,6 +271,7 @@ class Parity {
   std::vector<Subject> subjects_ = subjects();
   std::map<std::string, Result> references_;
   std::vector<Row> rows_;
+  std::set<std::pair<std::string, int64_t>> seen_;  // models and microbatches
   bool ok_ = true;
 };
 

@@ -75,8 +75,8 @@ class Parameter {
   // than dims(), with zeros at its end.
   Tensor in(Graph& graph, std::optional<DType> dtype = std::nullopt) const;
 
-  // Of a parameter that is not trained: what this graph's forward says of the batch, in the parameter's shape; from
-  // layers in a scan, of all of them, [L, …].
+  // Of a parameter that is not trained: what this graph's forward counted in the batch, s32 in the parameter's shape;
+  // from layers in a scan, of all of them, [L, …].
   void leave(Graph& graph, const Value& statistic) const { graph.bind(&training_, statistic); }
   std::optional<Value> left_in(Graph& graph) const { return graph.bound(&training_); }
 

@@ -25,17 +25,33 @@ Placement compute_placement(const Parameter& parameter, const Plan& plan, const 
   return placement;
 }
 
+// The dimension that data and context parallelism cut into `ranks` parts: the first that the plan leaves whole and that
+// has a part for each rank (few experts are not padded to many ranks), or the first of all.
+int64_t dimension_for_shards(const Parameter& parameter, const Placement& compute, int64_t ranks) {
+  std::vector<int64_t> whole;
+  for (int64_t d = 0; d < static_cast<int64_t>(parameter.dims().size()); ++d) {
+    if (std::find(compute.begin(), compute.end(), shard(d)) == compute.end()) whole.push_back(d);
+  }
+  const auto long_enough =
+      std::find_if(whole.begin(), whole.end(), [&](int64_t d) { return parameter.dims()[d] >= ranks; });
+  if (long_enough != whole.end()) return *long_enough;
+  return whole.empty() ? 0 : whole[0];
+}
+
 Placement storage_placement(const Parameter& parameter, const Placement& compute, const Mesh& mesh) {
   Placement placement = compute;
   if (!parameter.trained()) return placement;
-  int64_t free = 0;
-  const auto rank = static_cast<int64_t>(parameter.dims().size());
-  while (free < rank && std::find(compute.begin(), compute.end(), shard(free)) != compute.end()) ++free;
+  std::vector<int64_t> axes;
+  int64_t ranks = 1;
   for (const char* name : {"dp_shard", "cp"}) {
     for (const int64_t axis : mesh.find_all(name)) {
-      if (placement[axis].is_replicate()) placement[axis] = shard(free < rank ? free : 0);
+      if (!placement[axis].is_replicate()) continue;
+      axes.push_back(axis);
+      ranks *= mesh.axes()[axis].size;
     }
   }
+  const int64_t dim = dimension_for_shards(parameter, compute, ranks);
+  for (const int64_t axis : axes) placement[axis] = shard(dim);
   return placement;
 }
 

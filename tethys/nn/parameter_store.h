@@ -6,8 +6,8 @@
 //   for (const StoredParameter& p : store) values.push_back(graph.input(p.type, p.name, p.placement));
 //   bind_store(graph, store, values);
 //
-// Data and context parallelism shard a parameter along its first dimension that the plan leaves whole (of a stack:
-// after L), so that what is gathered over their ranks is one contiguous piece.
+// Data and context parallelism shard a parameter along its first dimension that the plan leaves whole and that is no
+// shorter than their ranks are many (of a stack: after L), so that what is gathered is mostly one contiguous piece.
 #pragma once
 
 #include <string>

@@ -8,6 +8,6 @@ namespace tethys {
 
 // The bias [..., E] after a batch in which the experts got these numbers of tokens. It moves by `coeff` towards the
 // mean, and its own mean stays.
-Tensor balanced(const Tensor& bias, const Tensor& counts, double coeff);
+Tensor balanced(const Tensor& bias, const Tensor& counts_E, double coeff);
 
 }  // namespace tethys

@@ -78,17 +78,25 @@ LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParame
   return after;
 }
 
-// Each gradient where its parameter lies; nothing to do for those that have been reduced by microbatch.
-LossAndGradients reduced(LossAndGradients sums, const std::vector<Value>& parameters) {
-  for (size_t i = 0; i < parameters.size(); ++i)
-    sums.gradients[i] = redistribute_like(sums.gradients[i], parameters[i]);
+// Each gradient where its parameter lies; nothing to do for those that have been reduced by microbatch. Like those,
+// sums travel in the dtype that the parametrization says.
+LossAndGradients reduced(LossAndGradients sums, const std::vector<StoredParameter>& store,
+                         const std::vector<Value>& parameters) {
+  for (size_t i = 0; i < store.size(); ++i) {
+    const Parametrization& p = store[i].key()->parametrization();
+    const Tensor sum = sums.gradients[i];
+    const Scope scope(sum.graph(), store[i].name);
+    const bool narrows = p.unreduced && store[i].trained();
+    const Tensor travelling = narrows ? cast(sum, p.gradient_dtype) : sum;
+    sums.gradients[i] = cast(redistribute_like(travelling.value(), parameters[i]), sum.dtype()).value();
+  }
   return sums;
 }
 
 LossAndGradients zeros(Graph& graph, const std::vector<StoredParameter>& store, DType loss_dtype) {
   LossAndGradients result{splat(graph, {loss_dtype, {}}, 0), {}};
   for (const StoredParameter& stored : store) {
-    const DType dtype = wide(stored.key()->parametrization().gradient_dtype);
+    const DType dtype = stored.trained() ? wide(stored.key()->parametrization().gradient_dtype) : DType::S32;
     result.gradients.push_back(splat(graph, stored.type.with_dtype(dtype), 0));
   }
   return result;
@@ -109,7 +117,7 @@ LossAndGradients record_gradients(LanguageModel& model, const std::vector<Stored
   const int64_t count = inputs.tokens_ABS.dims()[0];
   if (count == 1) {
     const Microbatch batch{{only_row(rows[0]), only_row(rows[1]), only_row(rows[2])}, only_row(rows[3])};
-    return reduced(accumulate(model, store, inputs.state.parameters, batch, inverse, none, remat),
+    return reduced(accumulate(model, store, inputs.state.parameters, batch, inverse, none, remat), store,
                    inputs.state.parameters);
   }
   ScanOperands operands{inputs.state.parameters, none.gradients, rows};
@@ -126,7 +134,7 @@ LossAndGradients record_gradients(LanguageModel& model, const std::vector<Stored
   std::vector<Value> sums = scan(graph, count, operands, body).carries;
   const Value loss = sums.back();
   sums.pop_back();
-  return reduced({loss, sums}, inputs.state.parameters);
+  return reduced({loss, sums}, store, inputs.state.parameters);
 }
 
 }  // namespace tethys

@@ -7,8 +7,8 @@ namespace tethys {
 
 struct LossAndGradients {
   Value loss;
-  // One per stored parameter, at least float32, where the parameter lies; of one that is not trained, the sum of what
-  // the forwards left.
+  // One per stored parameter, at least float32, where the parameter lies; of one that is not trained, s32, the sum of
+  // what the forwards left.
   std::vector<Value> gradients;
 };
 

@@ -59,7 +59,7 @@ class Combination {
     std::map<std::tuple<Dims, DType, std::string>, NodeId> open;
     for (NodeId n = 0; n < source_.node_count(); ++n) {
       const Node& node = source_.node(n);
-      if (node.op != &all_gather_op) continue;
+      if (node.op != &all_gather_op || !collective_attributes(node.attributes).of_parameter) continue;
       const DType dtype = source_.type(node.results[0]).dtype;
       NodeId& first =
           open.try_emplace({collective_attributes(node.attributes).axes, dtype, block_of(node.scope)}, n).first->second;
@@ -92,7 +92,7 @@ class Combination {
     }
     const Value all = concatenate(flat, 0);
     const int64_t ranks = attributes.group_size;
-    const Value gathered = reshape(all_gather(all, mesh_, attributes.axes, 0), {ranks, all.type().elements()});
+    const Value gathered = reshape(all_gather(all, mesh_, attributes.axes, 0, true), {ranks, all.type().elements()});
     int64_t at = 0;
     for (size_t i = 0; i < members.size(); ++i) {
       const int64_t size = flat[i].type().elements();

@@ -10,8 +10,9 @@
 
 namespace tethys {
 
-// `local` is a program of one device. Gathers over the same axes and of one dtype go together where they belong to the
-// same block (or outside of blocks the same module), and all that they gather is there when the first of them runs.
+// `local` is a program of one device. Gathers of parameters over the same axes and of one dtype go together where they
+// belong to the same block (or outside of blocks the same module), and all that they gather is there when the first of
+// them runs. Those of activations stay as they are.
 std::shared_ptr<Graph> combine_gathers(const Graph& local, const Mesh& mesh);
 
 }  // namespace tethys

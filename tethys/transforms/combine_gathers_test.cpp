@@ -19,7 +19,7 @@ std::string combined_text(Graph& g, const std::vector<Value>& outputs) {
   return to_string(*combined);
 }
 
-Value gathered(Value shard, int64_t dim) { return all_gather(convert(shard, DType::BF16), kTwo, {0}, dim); }
+Value gathered(Value shard, int64_t dim) { return all_gather(convert(shard, DType::BF16), kTwo, {0}, dim, true); }
 
 // The parts of both ranks come one after the other, [2, 6 + 4]: of `a` they are its rows, of `b` its columns.
 TEST(CombineGathers, ShardsOfABlockTravelEndToEnd) {
@@ -36,7 +36,7 @@ TEST(CombineGathers, ShardsOfABlockTravelEndToEnd) {
 %4 = convert(%1) : bf16[4,1]
 %5 = reshape(%4) : bf16[4]
 %6 = concatenate(%3, %5) {dim 0} : bf16[10]
-%7 = all_gather(%6) {axes [0] dim 0 sum} : bf16[20]
+%7 = all_gather(%6) {axes [0] dim 0 sum of a parameter} : bf16[20]
 %8 = reshape(%7) : bf16[2,10]
 %9 = slice(%8) {[0,0] to [2,6] by [1,1]} : bf16[2,6]
 %10 = reshape(%9) : bf16[2,2,3]
@@ -64,9 +64,10 @@ TEST(CombineGathers, WhatIsNotThereYetOrOfAnotherBlockStaysApart) {
   g.set_scope("layers.1.attention");
   const Value other = gathered(b, 0);
   g.set_scope("layers.1.ffn");
-  const Value wide = all_gather(b, kTwo, {0}, 0);  // of another dtype
-  g.set_outputs({first, later, other, wide});
-  EXPECT_EQ(gathers_in(*combine_gathers(g, kTwo)), 4);
+  const Value wide = all_gather(b, kTwo, {0}, 0, true);                        // of another dtype
+  const Value activation = all_gather(convert(a, DType::BF16), kTwo, {0}, 0);  // of no parameter
+  g.set_outputs({first, later, other, wide, activation});
+  EXPECT_EQ(gathers_in(*combine_gathers(g, kTwo)), 5);
 }
 
 }  // namespace

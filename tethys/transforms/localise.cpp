@@ -3,6 +3,7 @@
 #include "ir/clone.h"
 #include "ops/collective/part.h"
 #include "ops/control/barrier.h"
+#include "ops/control/redistribute.h"
 #include "ops/elementwise/convert.h"
 #include "ops/registry.h"
 #include "ops/shape/shape.h"
@@ -28,7 +29,8 @@ class Localisation {
       local_->set_scope(node.scope);
       if (node.op == &redistribute_op)
         map_[node.results[0]] =
-            redistribute_local(map_[node.operands[0]], layout(node.operands[0]), layout(node.results[0]), mesh_);
+            redistribute_local(map_[node.operands[0]], layout(node.operands[0]), layout(node.results[0]), mesh_,
+                               is_parametrization(redistribute_attributes(node.attributes)));
       else if (node.op->generator)
         map_[node.results[0]] = generate(node);
       else

@@ -35,7 +35,7 @@ TEST(Localise, FullyShardedLinearBecomesOneGatherAndOneScatter) {
   EXPECT_EQ(local_text(g, kFour, {loss, *gradient[0]}), R"(%0 = input() {"x"} : bf16[2,6](S(0))
 %1 = input() {"w"} : f32[3,6](S(0))
 %2 = convert(%1) : bf16[3,6]
-%3 = all_gather(%2) {axes [0] dim 0 sum} : bf16[12,6]
+%3 = all_gather(%2) {axes [0] dim 0 sum of a parameter} : bf16[12,6]
 %4 = dot(%0, %3) {batch []x[] contract [1]x[1]} : bf16[2,12]
 %5 = reduce(%4) {sum over [0,1]} : bf16[](P(sum))
 %6 = splat() {1} : bf16[]

@@ -18,8 +18,8 @@ namespace {
 // minor one and done again from there, since a piece of a piece is only contiguous in that order.
 class Move {
  public:
-  Move(Value local, const Layout& from, const Layout& to, const Mesh& mesh)
-      : x_(local), from_(from), to_(to), mesh_(mesh), now_(from.placement) {
+  Move(Value local, const Layout& from, const Layout& to, const Mesh& mesh, bool of_parameter)
+      : x_(local), from_(from), to_(to), mesh_(mesh), of_parameter_(of_parameter), now_(from.placement) {
     for (int64_t d = 0; d < from.type.rank(); ++d) {
       const Dims before = cutting_axes(from.placement, d, mesh);
       const Dims after = cutting_axes(to.placement, d, mesh);
@@ -86,7 +86,7 @@ class Move {
 
   void gather(size_t d) {
     if (undo_[d].empty()) return;
-    x_ = all_gather(x_, mesh_, undo_[d], static_cast<int64_t>(d));
+    x_ = all_gather(x_, mesh_, undo_[d], static_cast<int64_t>(d), of_parameter_);
     set(undo_[d], replicate());
     undo_[d].clear();
   }
@@ -150,15 +150,16 @@ class Move {
   const Layout& from_;
   const Layout& to_;
   const Mesh& mesh_;
+  bool of_parameter_;
   Placement now_;
   std::vector<Dims> undo_, redo_;  // per dimension: the axes to gather, and those to cut along
 };
 
 }  // namespace
 
-Value redistribute_local(Value local, const Layout& from, const Layout& to, const Mesh& mesh) {
+Value redistribute_local(Value local, const Layout& from, const Layout& to, const Mesh& mesh, bool of_parameter) {
   require(from.type.rank() == to.type.rank(), "redistribute from {} to {}", to_string(from.type), to_string(to.type));
-  return Move(local, from, to, mesh).run();
+  return Move(local, from, to, mesh, of_parameter).run();
 }
 
 }  // namespace tethys

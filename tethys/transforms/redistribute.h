@@ -9,6 +9,8 @@ namespace tethys {
 
 // `local` is this device's part of a value at `from`; returns its part at `to`. The shapes may differ by zeros at the
 // end of dimensions. Sums are taken in the wider of the two dtypes, everything else travels in the narrower.
-Value redistribute_local(Value local, const Layout& from, const Layout& to, const Mesh& mesh);
+// Gathers are marked as those of a parameter where it is one.
+Value redistribute_local(Value local, const Layout& from, const Layout& to, const Mesh& mesh,
+                         bool of_parameter = false);
 
 }  // namespace tethys

@@ -59,6 +59,8 @@ class Planner {
   bool is_residual(NodeId n) const {
     const Node& node = graph_.node(n);
     if (invariant_[n] || always_recomputed(node)) return false;
+    // A gathered parameter that may be kept is kept whatever the policy says of activations.
+    if (node.op == &redistribute_op && is_parametrization(redistribute_attributes(node.attributes))) return true;
     if (policy_.kind == RematPolicy::Kind::None) return true;
     if (policy_.kind == RematPolicy::Kind::Full) return false;
     return std::any_of(node.results.begin(), node.results.end(), [this](ValueId v) {

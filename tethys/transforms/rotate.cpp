@@ -1,8 +1,10 @@
 #include "transforms/rotate.h"
 
+#include <algorithm>
 #include <set>
 
 #include "ir/clone.h"
+#include "ops/collective/collective.h"
 #include "ops/control/scan.h"
 #include "ops/registry.h"
 #include "ops/shape/shape.h"
@@ -11,16 +13,21 @@
 namespace tethys {
 namespace {
 
-// What of an iteration can be done one iteration early: gathers that read slices of the xs and no carry, and what they
-// are computed from.
+// What of an iteration can be done one iteration early: gathers of parameters of which it has slices, and the casts and
+// reshapes that they are computed from.
 struct Early {
   std::vector<ValueId> gathered;
   std::vector<NodeId> nodes;  // in order, the gathers among them
   std::vector<size_t> xs;     // which of the xs they read
 };
 
+bool gathers_parameter(const Node& node) {
+  return node.op == &all_gather_op && collective_attributes(node.attributes).of_parameter;
+}
+
 Early early_part(const Graph& region, const ScanAttributes& a) {
   const auto first_x = static_cast<size_t>(a.consts + a.carries);
+  // A carry is late, and so is what stands behind a barrier, for that is where somebody wants it to stay.
   std::vector<bool> late(region.value_count(), false), sliced(region.value_count(), false);
   for (size_t i = 0; i < region.inputs().size(); ++i) {
     late[region.inputs()[i]] = i >= static_cast<size_t>(a.consts) && i < first_x;
@@ -30,25 +37,22 @@ Early early_part(const Graph& region, const ScanAttributes& a) {
   std::vector<bool> needed(region.value_count(), false);
   for (NodeId n = 0; n < region.node_count(); ++n) {
     const Node& node = region.node(n);
-    bool waits = false, slices = false;
-    for (ValueId v : node.operands) waits = waits || late[v];
-    for (ValueId v : node.operands) slices = slices || sliced[v];
-    for (ValueId v : node.results) {
-      if (node.op != &input_op) late[v] = waits, sliced[v] = slices;
-    }
-    if (node.op != &all_gather_op || waits || !slices) continue;
+    if (node.op == &input_op) continue;
+    bool waits = node.op == &optimization_barrier_op, slices = false;
+    for (ValueId v : node.operands) waits = waits || late[v], slices = slices || sliced[v];
+    for (ValueId v : node.results) late[v] = waits, sliced[v] = slices;
+    if (!gathers_parameter(node) || waits || !slices) continue;
     early.gathered.push_back(node.results[0]);
     needed[node.results[0]] = true;
   }
   for (NodeId n = region.node_count() - 1; n >= 0; --n) {
     const Node& node = region.node(n);
-    if (node.op == &input_op) continue;
-    bool any = false;
-    for (ValueId v : node.results) any = any || needed[v];
-    if (!any) continue;
-    early.nodes.insert(early.nodes.begin(), n);
+    const bool any = std::any_of(node.results.begin(), node.results.end(), [&](ValueId v) { return needed[v]; });
+    if (!any || node.op == &input_op) continue;
+    early.nodes.push_back(n);
     for (ValueId v : node.operands) needed[v] = true;
   }
+  std::reverse(early.nodes.begin(), early.nodes.end());
   for (size_t i = first_x; i < region.inputs().size(); ++i) {
     if (needed[region.inputs()[i]]) early.xs.push_back(i - first_x);
   }

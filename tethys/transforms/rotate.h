@@ -14,8 +14,9 @@
 
 namespace tethys {
 
-// `local` is a program of one device, its gradient already in it: what rides in a carry is no residual. Every gather in
-// a scan that depends on nothing computed in the loop is rotated; in loops inside of loops too.
+// `local` is a program of one device, its gradient already in it: what rides in a carry is no residual. Rotated are the
+// gathers of parameters that a scan has slices of, in loops inside of loops too; parameters that are the same for every
+// iteration, and activations, stay where they are.
 std::shared_ptr<Graph> rotate(const Graph& local);
 
 }  // namespace tethys

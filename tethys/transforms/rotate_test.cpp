@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/collective/collective.h"
+#include "ops/control/barrier.h"
 #include "ops/control/scan.h"
 #include "ops/registry.h"
 #include "transforms/dead_code.h"
@@ -17,7 +18,7 @@ std::string rotated_text(bool reverse) {
   Graph g;
   const Value h = g.input({DType::F32, {4}}, "h"), w = g.input({DType::F32, {3, 2}}, "w");
   const auto body = [](Graph&, const ScanOperands& in) {
-    return ScanResults{{tanh(add(in.carries[0], all_gather(in.xs[0], kTwo, {0}, 0)))}, {}};
+    return ScanResults{{tanh(add(in.carries[0], all_gather(in.xs[0], kTwo, {0}, 0, true)))}, {}};
   };
   g.set_outputs({scan(g, 3, {{}, {h}, {w}}, body, reverse).carries[0]});
   const auto rotated = without_dead_code(*rotate(g));
@@ -30,7 +31,7 @@ TEST(Rotate, EachLayerGathersForTheNext) {
 %1 = input() {"w"} : f32[3,2]
 %2 = slice(%1) {[0,0] to [1,2] by [1,1]} : f32[1,2]
 %3 = reshape(%2) : f32[2]
-%4 = all_gather(%3) {axes [0] dim 0 sum} : f32[4]
+%4 = all_gather(%3) {axes [0] dim 0 sum of a parameter} : f32[4]
 %5 = splat() {0} : s32[]
 %6, %7, %8 = scan(%1, %0, %5, %4) {length 3 consts 1 carries 3} : f32[4], s32[], f32[4]
   %0 = input() {"const0"} : f32[3,2]
@@ -44,7 +45,7 @@ TEST(Rotate, EachLayerGathersForTheNext) {
   %8 = splat() {0} : s32[]
   %9 = dynamic_slice(%0, %7, %8) : f32[1,2]
   %10 = reshape(%9) : f32[2]
-  %11 = all_gather(%10) {axes [0] dim 0 sum} : f32[4]
+  %11 = all_gather(%10) {axes [0] dim 0 sum of a parameter} : f32[4]
   %12 = add(%1, %3) : f32[4]
   %13 = tanh(%12) : f32[4]
   return %13, %7, %11
@@ -57,7 +58,7 @@ TEST(Rotate, AReversedLoopBeginsWithTheLastLayer) {
 %1 = input() {"w"} : f32[3,2]
 %2 = slice(%1) {[2,0] to [3,2] by [1,1]} : f32[1,2]
 %3 = reshape(%2) : f32[2]
-%4 = all_gather(%3) {axes [0] dim 0 sum} : f32[4]
+%4 = all_gather(%3) {axes [0] dim 0 sum of a parameter} : f32[4]
 %5 = splat() {2} : s32[]
 %6, %7, %8 = scan(%1, %0, %5, %4) {length 3 consts 1 carries 3 reverse} : f32[4], s32[], f32[4]
   %0 = input() {"const0"} : f32[3,2]
@@ -71,7 +72,7 @@ TEST(Rotate, AReversedLoopBeginsWithTheLastLayer) {
   %8 = splat() {0} : s32[]
   %9 = dynamic_slice(%0, %7, %8) : f32[1,2]
   %10 = reshape(%9) : f32[2]
-  %11 = all_gather(%10) {axes [0] dim 0 sum} : f32[4]
+  %11 = all_gather(%10) {axes [0] dim 0 sum of a parameter} : f32[4]
   %12 = add(%1, %3) : f32[4]
   %13 = tanh(%12) : f32[4]
   return %13, %7, %11
@@ -79,14 +80,20 @@ return %6
 )");
 }
 
-TEST(Rotate, AGatherOfWhatTheLoopComputesStays) {
+// An activation, a parameter behind a barrier, and one that is the same in every iteration.
+TEST(Rotate, OtherGathersStay) {
   Graph g;
-  const Value h = g.input({DType::F32, {2}}, "h"), w = g.input({DType::F32, {3, 4}}, "w");
+  const Value h = g.input({DType::F32, {2}}, "h"), w = g.input({DType::F32, {3, 2}}, "w"),
+              same = g.input({DType::F32, {2}}, "same");
   const auto body = [](Graph&, const ScanOperands& in) {
-    const Value whole = tanh(add(all_gather(in.carries[0], kTwo, {0}, 0), in.xs[0]));
-    return ScanResults{{reduce_scatter(whole, kTwo, {0}, 0, Reduction::Sum)}, {}};
+    const std::vector<Value> behind = optimization_barrier(std::vector<Value>{in.xs[0], in.carries[0]});
+    Value sum = all_gather(in.xs[0], kTwo, {0}, 0);
+    sum = add(sum, all_gather(behind[0], kTwo, {0}, 0, true));
+    sum = add(sum, all_gather(in.consts[0], kTwo, {0}, 0, true));
+    sum = add(sum, all_gather(in.carries[0], kTwo, {0}, 0, true));
+    return ScanResults{{reduce_scatter(sum, kTwo, {0}, 0, Reduction::Sum)}, {}};
   };
-  g.set_outputs({scan(g, 3, {{}, {h}, {w}}, body).carries[0]});
+  g.set_outputs({scan(g, 3, {{same}, {h}, {w}}, body).carries[0]});
   EXPECT_EQ(to_string(*rotate(g)), to_string(g));
 }
 

@@ -8,7 +8,8 @@
 namespace tethys {
 
 std::string describe(const CollectiveAttributes& a) {
-  return fmt::format("axes {} dim {} {}", to_string(a.axes), a.dim, name_of(a.reduction));
+  return fmt::format("axes {} dim {} {}{}", to_string(a.axes), a.dim, name_of(a.reduction),
+                     a.of_parameter ? " of a parameter" : "");
 }
 
 const CollectiveAttributes& collective_attributes(const Attributes& a) { return a.as<CollectiveAttributes>(); }
@@ -138,9 +139,10 @@ Value all_reduce(Value x, const Mesh& mesh, Dims axes, Reduction reduction) {
   return append(x, all_reduce_op, {.axes = std::move(axes), .group_size = size, .reduction = reduction});
 }
 
-Value all_gather(Value x, const Mesh& mesh, Dims axes, int64_t dim) {
+Value all_gather(Value x, const Mesh& mesh, Dims axes, int64_t dim, bool of_parameter) {
   const int64_t size = mesh.size_over(axes);
-  return append(x, all_gather_op, {.axes = std::move(axes), .group_size = size, .dim = dim});
+  return append(x, all_gather_op,
+                {.axes = std::move(axes), .group_size = size, .dim = dim, .of_parameter = of_parameter});
 }
 
 Value reduce_scatter(Value x, const Mesh& mesh, Dims axes, int64_t dim, Reduction reduction) {

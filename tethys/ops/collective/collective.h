@@ -12,7 +12,7 @@ Value axis_index(Graph& graph, const Mesh& mesh, int64_t axis);
 
 Value all_reduce(Value x, const Mesh& mesh, Dims axes, Reduction reduction);
 // The parts of all devices of a group, one after the other along `dim`.
-Value all_gather(Value x, const Mesh& mesh, Dims axes, int64_t dim);
+Value all_gather(Value x, const Mesh& mesh, Dims axes, int64_t dim, bool of_parameter = false);
 // The reduction of all parts, of which each device keeps its piece along `dim`.
 Value reduce_scatter(Value x, const Mesh& mesh, Dims axes, int64_t dim, Reduction reduction);
 // Cuts x along `split_dim`, sends piece i to device i, and joins what arrives along `concat_dim`.
@@ -28,6 +28,8 @@ struct CollectiveAttributes {
   Reduction reduction = Reduction::Sum;
   int64_t shift = 0;  // of collective_permute
   bool wrap = false;
+  // Of all_gather: whether it makes a parameter whole. Those may be gathered together, and ahead of their use.
+  bool of_parameter = false;
   bool operator==(const CollectiveAttributes&) const = default;
 };
 std::string describe(const CollectiveAttributes& attributes);

@@ -21,6 +21,8 @@ struct RedistributeAttributes {
   bool unreduced = false;
   bool operator==(const RedistributeAttributes&) const = default;
 };
+// Whether it brings a parameter to where and how it is used: those alone say how a gradient comes back.
+inline bool is_parametrization(const RedistributeAttributes& a) { return a.backward_dtype.has_value(); }
 std::string describe(const RedistributeAttributes& attributes);
 const RedistributeAttributes& redistribute_attributes(const Attributes& attributes);
 
