@@ -53,7 +53,6 @@ EagerObserver::Operand EagerObserver::operand(ValueId value) {
   if (const auto found = arrays_.find(value); found != arrays_.end()) return {found->second, nullptr, {}};
   const Node& producer = graph_.producer(value);
   if (producer.op->generator) return {{}, &producer, graph_.type(value)};
-  require(producer.op != &input_op, "%{} has no data: it is an input that is not bound", value);
   run_again(value);
   return {arrays_.at(value), nullptr, {}};
 }
@@ -174,16 +173,11 @@ EagerObserver::Arrays EagerObserver::run_scan(const OpCall& call, const Operands
 }
 
 Array EagerObserver::slice(const Array& stacked, int64_t index) {
-  const TensorType at{DType::S32, {}};
   const Array number =
       to_device(executor_.devices(), HostTensor::scalar(static_cast<int32_t>(index)), replicated(executor_.mesh()));
   Graph single;
   const Value x = single.input(stacked.type(), "stacked", stacked.placement());
-  std::vector<Value> starts = {single.input(at, "index", number.placement())};
-  for (int64_t d = 1; d < x.rank(); ++d) starts.push_back(splat(single, at, 0));
-  Dims window = x.dims();
-  window[0] = 1;
-  single.set_outputs({reshape(dynamic_slice(x, starts, window), slice_type(x.type()).dims)});
+  single.set_outputs({slice_at(x, single.input(number.type(), "index", number.placement()))});
   return executor_.call(single, {stacked, number})[0];
 }
 

@@ -61,16 +61,19 @@ Early early_part(const Graph& region, const ScanAttributes& a) {
 
 class Rotation {
  public:
-  // `operands` and what is appended belong to the graph that the loop is in.
   Rotation(const Graph& region, const ScanAttributes& attributes, Early early)
       : region_(region), a_(attributes), early_(std::move(early)) {}
 
+  // Appends the rotated loop to the graph that its operands are of; gives what stands for the loop's results.
   std::vector<Value> run(Graph& graph, const std::vector<Value>& operands) {
     const auto first_carry = operands.begin() + a_.consts, first_x = first_carry + a_.carries;
     ScanOperands all{{operands.begin(), first_carry}, {first_carry, first_x}, {first_x, operands.end()}};
     const int64_t begin = a_.reverse ? a_.length - 1 : 0;
     std::vector<Value> slices;
-    for (size_t x : early_.xs) slices.push_back(slice_at(all.xs[x], begin));
+    for (size_t x : early_.xs) {
+      const Value stack = all.xs[x];
+      slices.push_back(reshape(slice_dim(stack, 0, begin, begin + 1), slice_type(stack.type()).dims));
+    }
     const std::vector<Value> gathered = gather(graph, all.consts, slices);
     for (size_t x : early_.xs) all.consts.push_back(all.xs[x]);
     all.carries.push_back(splat(graph, kIndex, static_cast<double>(begin)));
@@ -84,18 +87,6 @@ class Rotation {
 
  private:
   inline static const TensorType kIndex{DType::S32, {}};
-
-  static Value slice_at(Value stack, int64_t index) {
-    return reshape(slice_dim(stack, 0, index, index + 1), slice_type(stack.type()).dims);
-  }
-
-  static Value slice_at(Value stack, Value index) {
-    std::vector<Value> starts(stack.dims().size(), splat(*stack.graph, kIndex, 0));
-    starts[0] = index;
-    Dims sizes = stack.dims();
-    sizes[0] = 1;
-    return reshape(dynamic_slice(stack, starts, sizes), slice_type(stack.type()).dims);
-  }
 
   // The early part, on the slices that it reads.
   std::vector<Value> gather(Graph& graph, std::span<const Value> consts, const std::vector<Value>& slices) const {

@@ -3,6 +3,7 @@
 #include "ops/registry.h"
 #include "ops/samples.h"
 #include "ops/shape/shape.h"
+#include "ops/shape/splat.h"
 
 namespace tethys {
 
@@ -15,6 +16,14 @@ const ScanAttributes& scan_attributes(const Attributes& a) { return a.as<ScanAtt
 TensorType slice_type(const TensorType& stacked) {
   require(stacked.rank() >= 1, "scan over {}, which has no leading dimension", to_string(stacked));
   return {stacked.dtype, Dims(stacked.dims.begin() + 1, stacked.dims.end())};
+}
+
+Value slice_at(Value stacked, Value index) {
+  std::vector<Value> starts(stacked.dims().size(), splat(*stacked.graph, index.type(), 0));
+  starts[0] = index;
+  Dims window = stacked.dims();
+  window[0] = 1;
+  return reshape(dynamic_slice(stacked, starts, window), slice_type(stacked.type()).dims);
 }
 
 namespace {

@@ -45,4 +45,7 @@ ScanResults scan(Graph& graph, ScanAttributes attributes, const ScanOperands& op
 // The type of one slice of an x or y.
 TensorType slice_type(const TensorType& stacked);
 
+// Slice number `index`, an s32 scalar, of stacked ones.
+Value slice_at(Value stacked, Value index);
+
 }  // namespace tethys
