@@ -71,23 +71,23 @@ LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParame
       after.gradients.push_back(sum.value());
       continue;
     }
-    const bool reduced = !store[i].key()->parametrization().unreduced;
-    const Tensor gradient = reduced ? redistribute_like(*share, parameters[i]) : *share;
+    const bool unreduced = store[i].key()->parametrization().unreduced;
+    const Tensor gradient = unreduced ? *share : redistribute_like(*share, parameters[i]);
     after.gradients.push_back((sum + cast(gradient, sum.dtype())).value());
   }
   return after;
 }
 
-// Each gradient where its parameter lies; nothing to do for those that have been reduced by microbatch. Like those,
-// sums travel in the dtype that the parametrization says.
+// Each gradient where its parameter lies: those that have not been reduced by microbatch are now, and travel like those
+// in the dtype that the parametrization says.
 LossAndGradients reduced(LossAndGradients sums, const std::vector<StoredParameter>& store,
                          const std::vector<Value>& parameters) {
   for (size_t i = 0; i < store.size(); ++i) {
     const Parametrization& p = store[i].key()->parametrization();
+    if (!p.unreduced) continue;
     const Tensor sum = sums.gradients[i];
     const Scope scope(sum.graph(), store[i].name);
-    const bool narrows = p.unreduced && store[i].trained();
-    const Tensor travelling = narrows ? cast(sum, p.gradient_dtype) : sum;
+    const Tensor travelling = store[i].trained() ? cast(sum, p.gradient_dtype) : sum;
     sums.gradients[i] = cast(redistribute_like(travelling.value(), parameters[i]), sum.dtype()).value();
   }
   return sums;
