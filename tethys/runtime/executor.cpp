@@ -32,12 +32,7 @@ Executor::Executor(std::shared_ptr<const pjrt::Client> client, const Mesh& mesh,
     : devices_(std::make_shared<const DeviceMesh>(client, mesh)),
       capabilities_(std::move(capabilities)),
       options_(std::move(options)),
-      cache_(std::move(client), options_.cache_folder, options_.handlers, options_.environment) {
-  if (options_.mode == Mode::Compile) {
-    user_error("mode '{}' is not available yet; use --mode graph, or --mode eager or deferred to run as it is recorded",
-               name_of(options_.mode));
-  }
-}
+      cache_(std::move(client), options_.cache_folder, options_.handlers, options_.environment) {}
 
 Executor::~Executor() {
   // A failure here has shown in the results of the run, or nobody has asked for them: events wait when dropped.

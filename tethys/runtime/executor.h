@@ -51,7 +51,7 @@ struct CompiledProgram {
 
 class Executor {
  public:
-  // UserError for a mode that there is not yet, and for a mesh that does not fit the client.
+  // UserError for a mesh that does not fit the client.
   Executor(std::shared_ptr<const pjrt::Client> client, const Mesh& mesh, Capabilities capabilities,
            ExecutorOptions options = {});
   Executor(const Executor&) = delete;

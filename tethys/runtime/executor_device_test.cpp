@@ -199,16 +199,6 @@ TEST(ExecutorCache, AFolderThatCannotBeWrittenCostsNothingElse) {
   EXPECT_EQ(executor.counters().failed_stores, 1);
 }
 
-TEST(ExecutorModes, TheOneThatThereIsNotYetNamesThoseThatThereAre) {
-  try {
-    Executor(client(), Mesh(), {}, {.mode = Mode::Compile});
-    FAIL();
-  } catch (const UserError& e) {
-    for (const char* mode : {"compile", "graph", "eager", "deferred"})
-      EXPECT_NE(std::string(e.what()).find(mode), std::string::npos) << e.what();
-  }
-}
-
 TEST(ExecutorErrors, ACompilersRefusalReachesTheCaller) {
   Executor executor(client(), Mesh(), {});
   Program program = accumulate(executor, kX.type(), {});

@@ -19,6 +19,10 @@ Tensor inverse_count(Value labels_ABS, DType dtype) {
   return 1 / maximum(cast(count, dtype), full_like(cast(count, dtype), 1));
 }
 
+DType loss_dtype_of(const std::vector<StoredParameter>& store) {
+  return wide(store[0].key()->parametrization().compute_dtype);
+}
+
 // The names that activations have in a graph and in its regions.
 std::set<std::string> tags_of(const Graph& graph) {
   std::set<std::string> tags;
@@ -55,15 +59,17 @@ std::optional<Value> share_of(const StoredParameter& stored, Graph& graph, const
   return stored.trained() ? gradient : stored.key()->left_in(graph);
 }
 
-// One microbatch's share of the loss and of the gradients, added to what there is.
+// One microbatch's share of the loss and of the gradients, added to what there is. `backward` is told where it begins.
 LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParameter>& store,
                             const std::vector<Value>& parameters, const Microbatch& batch, const Tensor& inverse,
-                            const LossAndGradients& before, const RematPolicy& remat) {
+                            const LossAndGradients& before, const RematPolicy& remat, NodeId* backward = nullptr) {
   bind_store(*parameters[0].graph, store, parameters);
   const Tensor loss = model.loss_sum(batch.rows, batch.labels_BS) * inverse;
+  const Tensor total = Tensor(before.loss) + loss;
   check_names(loss.graph(), remat);
+  if (backward != nullptr) *backward = loss.graph().node_count();
   const std::vector<std::optional<Value>> found = gradients(loss.value(), parameters, remat);
-  LossAndGradients after{(Tensor(before.loss) + loss).value(), {}};
+  LossAndGradients after{total.value(), {}};
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Tensor sum = before.gradients[i];
     const std::optional<Value> share = share_of(store[i], loss.graph(), found[i]);
@@ -76,21 +82,6 @@ LossAndGradients accumulate(LanguageModel& model, const std::vector<StoredParame
     after.gradients.push_back((sum + cast(gradient, sum.dtype())).value());
   }
   return after;
-}
-
-// Each gradient where its parameter lies: those that have not been reduced by microbatch are now, and travel like those
-// in the dtype that the parametrization says.
-LossAndGradients reduced(LossAndGradients sums, const std::vector<StoredParameter>& store,
-                         const std::vector<Value>& parameters) {
-  for (size_t i = 0; i < store.size(); ++i) {
-    const Parametrization& p = store[i].key()->parametrization();
-    if (!p.unreduced) continue;
-    const Tensor sum = sums.gradients[i];
-    const Scope scope(sum.graph(), store[i].name);
-    const Tensor travelling = store[i].trained() ? cast(sum, p.gradient_dtype) : sum;
-    sums.gradients[i] = cast(redistribute_like(travelling.value(), parameters[i]), sum.dtype()).value();
-  }
-  return sums;
 }
 
 LossAndGradients zeros(Graph& graph, const std::vector<StoredParameter>& store, DType loss_dtype) {
@@ -110,15 +101,14 @@ Tensor only_row(Value x_ABS) { return reshape(x_ABS, {x_ABS.dims()[1], x_ABS.dim
 LossAndGradients record_gradients(LanguageModel& model, const std::vector<StoredParameter>& store,
                                   const StepInputs& inputs, const RematPolicy& remat) {
   Graph& graph = *inputs.tokens_ABS.graph;
-  const DType loss_dtype = wide(store[0].key()->parametrization().compute_dtype);
+  const DType loss_dtype = loss_dtype_of(store);
   const Tensor inverse = inverse_count(inputs.labels_ABS, loss_dtype);
   const LossAndGradients none = zeros(graph, store, loss_dtype);
   const std::vector<Value> rows = {inputs.tokens_ABS, inputs.positions_ABS, inputs.segments_ABS, inputs.labels_ABS};
   const int64_t count = inputs.tokens_ABS.dims()[0];
   if (count == 1) {
     const Microbatch batch{{only_row(rows[0]), only_row(rows[1]), only_row(rows[2])}, only_row(rows[3])};
-    return reduced(accumulate(model, store, inputs.state.parameters, batch, inverse, none, remat), store,
-                   inputs.state.parameters);
+    return accumulate(model, store, inputs.state.parameters, batch, inverse, none, remat);
   }
   ScanOperands operands{inputs.state.parameters, none.gradients, rows};
   operands.consts.push_back(inverse.value());
@@ -134,7 +124,36 @@ LossAndGradients record_gradients(LanguageModel& model, const std::vector<Stored
   std::vector<Value> sums = scan(graph, count, operands, body).carries;
   const Value loss = sums.back();
   sums.pop_back();
-  return reduced({loss, sums}, store, inputs.state.parameters);
+  return {loss, sums};
+}
+
+Value record_inverse_count(Value labels_ABS, const std::vector<StoredParameter>& store) {
+  return inverse_count(labels_ABS, loss_dtype_of(store)).value();
+}
+
+RecordedMicrobatch record_microbatch(LanguageModel& model, const std::vector<StoredParameter>& store,
+                                     const StepInputs& inputs, Value inverse, const RematPolicy& remat) {
+  Graph& graph = *inputs.tokens_ABS.graph;
+  RecordedMicrobatch recorded{zeros(graph, store, loss_dtype_of(store)), 0};
+  const Microbatch batch{{only_row(inputs.tokens_ABS), only_row(inputs.positions_ABS), only_row(inputs.segments_ABS)},
+                         only_row(inputs.labels_ABS)};
+  recorded.sums =
+      accumulate(model, store, inputs.state.parameters, batch, inverse, recorded.sums, remat, &recorded.backward);
+  return recorded;
+}
+
+std::vector<Value> reduced(const std::vector<Value>& gradients, const std::vector<StoredParameter>& store,
+                           const std::vector<Value>& parameters) {
+  std::vector<Value> result = gradients;
+  for (size_t i = 0; i < store.size(); ++i) {
+    const Parametrization& p = store[i].key()->parametrization();
+    if (!p.unreduced) continue;
+    const Tensor sum = gradients[i];
+    const Scope scope(sum.graph(), store[i].name);
+    const Tensor travelling = store[i].trained() ? cast(sum, p.gradient_dtype) : sum;
+    result[i] = cast(redistribute_like(travelling.value(), parameters[i]), sum.dtype()).value();
+  }
+  return result;
 }
 
 }  // namespace tethys

@@ -33,7 +33,8 @@ std::vector<int64_t> token_order_of(const Config& config, const Degrees& degrees
 // Options that were asked for and do nothing here, each with what it takes.
 std::vector<std::string> idle_options(const Config& config, const TrainingSetup& setup) {
   const Degrees& d = setup.degrees;
-  const bool gathers = d.shard * d.context > 1, one_program = config.get_string("graph.mode") == "graph";
+  const bool gathers = d.shard * d.context > 1,
+             compiled = config.get_string("graph.mode") == "graph" || config.get_string("graph.mode") == "compile";
   const bool sequence = config.get_bool("parallelism.enable_sequence_parallel");
   const bool once = config.get_string("parallelism.gradient_reduction") == "step";
   const bool local = config.get_string("parallelism.expert_parallel_dispatcher") == "local";
@@ -58,8 +59,8 @@ std::vector<std::string> idle_options(const Config& config, const TrainingSetup&
       {"parallelism.fsdp_gather", setup.gathers.by_block && !gathers, "parameters that are sharded"},
       {"graph.prefetch", setup.gathers.ahead && !gathers, "parameters that are sharded"},
       {"graph.prefetch", setup.gathers.ahead && !config.get_bool("graph.scan_layers"), "graph.scan_layers"},
-      {"parallelism.fsdp_gather", setup.gathers.by_block && gathers && !one_program, "--mode graph"},
-      {"graph.prefetch", setup.gathers.ahead && gathers && !one_program, "--mode graph"},
+      {"parallelism.fsdp_gather", setup.gathers.by_block && gathers && !compiled, "--mode graph or compile"},
+      {"graph.prefetch", setup.gathers.ahead && gathers && !compiled, "--mode graph or compile"},
   };
   std::vector<std::string> warnings;
   for (const Idle& o : options) {

@@ -124,36 +124,65 @@ std::vector<Value> StateValues::list() const {
   return all;
 }
 
-StepInputs step_inputs(Graph& graph, const std::vector<StoredParameter>& store, const BatchShape& shape,
-                       const Mesh& mesh) {
-  require(!store.empty(), "a step without parameters");
-  StepInputs inputs;
-  const std::pair<const char*, std::vector<Value>*> lists[] = {
-      {"", &inputs.state.parameters}, {"m.", &inputs.state.m}, {"v.", &inputs.state.v}};
-  for (const auto& [prefix, values] : lists) {
-    for (const StoredParameter& p : store) values->push_back(graph.input(p.type, prefix + p.name, p.placement));
-  }
-  const Placement whole = replicated(mesh);
-  inputs.state.ok = graph.input({DType::Bool, {}}, "ok", whole);
-  inputs.step = graph.input({DType::S32, {}}, "step", whole);
-  inputs.learning_rate = graph.input({wide(store[0].type.dtype), {}}, "learning_rate", whole);
+namespace {
+
+std::vector<Value> stored_inputs(Graph& graph, const std::vector<StoredParameter>& store, const std::string& prefix) {
+  std::vector<Value> values;
+  for (const StoredParameter& p : store) values.push_back(graph.input(p.type, prefix + p.name, p.placement));
+  return values;
+}
+
+void add_batch(Graph& graph, StepInputs& inputs, const BatchShape& shape, const Mesh& mesh) {
   const TensorType rows{DType::S32, {shape.microbatches, shape.rows, shape.seq_len}};
   const Placement placement = batch_placement(mesh, 1);
   inputs.tokens_ABS = graph.input(rows, "tokens", placement);
   inputs.labels_ABS = graph.input(rows, "labels", placement);
   inputs.positions_ABS = graph.input(rows, "positions", placement);
   inputs.segments_ABS = graph.input(rows, "segments", placement);
+}
+
+}  // namespace
+
+StepInputs update_inputs(Graph& graph, const std::vector<StoredParameter>& store, const Mesh& mesh) {
+  require(!store.empty(), "a step without parameters");
+  StepInputs inputs;
+  inputs.state.parameters = stored_inputs(graph, store, "");
+  inputs.state.m = stored_inputs(graph, store, "m.");
+  inputs.state.v = stored_inputs(graph, store, "v.");
+  const Placement whole = replicated(mesh);
+  inputs.state.ok = graph.input({DType::Bool, {}}, "ok", whole);
+  inputs.step = graph.input({DType::S32, {}}, "step", whole);
+  inputs.learning_rate = graph.input({wide(store[0].type.dtype), {}}, "learning_rate", whole);
+  return inputs;
+}
+
+StepInputs gradient_inputs(Graph& graph, const std::vector<StoredParameter>& store, const BatchShape& shape,
+                           const Mesh& mesh) {
+  StepInputs inputs;
+  inputs.state.parameters = stored_inputs(graph, store, "");
+  add_batch(graph, inputs, shape, mesh);
+  return inputs;
+}
+
+StepInputs step_inputs(Graph& graph, const std::vector<StoredParameter>& store, const BatchShape& shape,
+                       const Mesh& mesh) {
+  StepInputs inputs = update_inputs(graph, store, mesh);
+  add_batch(graph, inputs, shape, mesh);
   return inputs;
 }
 
 StepResults record_step(LanguageModel& model, const std::vector<StoredParameter>& store, const StepInputs& inputs,
                         const StepOptions& options) {
-  const LossAndGradients backward = record_gradients(model, store, inputs, options.remat);
+  return record_update(model, store, inputs, record_gradients(model, store, inputs, options.remat), options);
+}
+
+StepResults record_update(LanguageModel& model, const std::vector<StoredParameter>& store, const StepInputs& inputs,
+                          const LossAndGradients& sums, const StepOptions& options) {
   const Placement whole = replicated(options.mesh);
   StepResults results;
-  results.gradients = backward.gradients;
-  results.loss = redistribute(backward.loss, whole);
-  const Tensor norm = global_norm(by_placement(store, backward.gradients));
+  results.gradients = reduced(sums.gradients, store, inputs.state.parameters);
+  results.loss = redistribute(sums.loss, whole);
+  const Tensor norm = global_norm(by_placement(store, results.gradients));
   results.norm = redistribute(norm.value(), whole);
   const Tensor factor = clip_factor(results.norm, options.max_norm);
   const Tensor ok = Tensor(inputs.state.ok) & is_finite(Tensor(results.loss)) & is_finite(Tensor(results.norm));
@@ -164,9 +193,9 @@ StepResults record_step(LanguageModel& model, const std::vector<StoredParameter>
   for (size_t i = 0; i < store.size(); ++i) {
     const size_t count = store[i].members.size();
     if (store[i].trained()) {
-      update.add(i, Tensor(backward.gradients[i]) * factor, std::span(settings).subspan(first, count));
+      update.add(i, Tensor(results.gradients[i]) * factor, std::span(settings).subspan(first, count));
     } else {
-      update.add_untrained(i, backward.gradients[i]);
+      update.add_untrained(i, results.gradients[i]);
     }
     first += count;
   }

@@ -54,6 +54,13 @@ struct StepInputs {
   Value tokens_ABS, labels_ABS, positions_ABS, segments_ABS;  // s32; A microbatches
 };
 
+// What a step adds up over its microbatches (train/gradients.h).
+struct LossAndGradients {
+  Value loss;
+  // One per stored parameter, at least float32; of one that is not trained, s32, the sum of what the forwards left.
+  std::vector<Value> gradients;
+};
+
 struct StepResults {
   StateValues state;
   Value loss, norm;              // the norm is that before clipping
@@ -64,9 +71,20 @@ struct StepResults {
 StepInputs step_inputs(Graph& graph, const std::vector<StoredParameter>& store, const BatchShape& shape,
                        const Mesh& mesh);
 
+// Those of the state, the step number and the learning rate alone.
+StepInputs update_inputs(Graph& graph, const std::vector<StoredParameter>& store, const Mesh& mesh);
+
+// Those that the gradients are computed from: the parameters and the batch.
+StepInputs gradient_inputs(Graph& graph, const std::vector<StoredParameter>& store, const BatchShape& shape,
+                           const Mesh& mesh);
+
 // Records the step on inputs that exist; in eager mode it runs as it is recorded.
 StepResults record_step(LanguageModel& model, const std::vector<StoredParameter>& store, const StepInputs& inputs,
                         const StepOptions& options);
+
+// What follows the gradients: their norm, clipping, AdamW.
+StepResults record_update(LanguageModel& model, const std::vector<StoredParameter>& store, const StepInputs& inputs,
+                          const LossAndGradients& sums, const StepOptions& options);
 
 struct RecordedStep {
   std::shared_ptr<Graph> graph;

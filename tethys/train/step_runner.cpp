@@ -33,6 +33,12 @@ StepResults record_running(RunObserver& observer, Graph& graph, const std::vecto
 
 StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredOptions deferred)
     : executor_(executor), setup_(setup), deferred_(std::move(deferred)) {
+  if (executor.mode() == Mode::Compile) {
+    parts_.emplace(executor, setup);
+    notes_ = parts_->notes();
+    waits_ = parts_->waits();
+    compiled_ = std::async(std::launch::async, [this] { parts_->compile(); }).share();
+  }
   if (executor.mode() != Mode::Graph) return;
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
   Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases, setup.gathers);
@@ -44,19 +50,27 @@ StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredO
 }
 
 StepOutcome StepRunner::run(TrainingState& state, const StepFeed& feed) {
-  std::vector<Array> arguments = step_arguments(state, feed, executor_, setup_);
-  StepOutcome outcome = program_.valid() ? run_program(state, std::move(arguments)) : run_recording(state, arguments);
+  StepOutcome outcome = run_in_mode(state, feed);
   const auto done = std::make_shared<DoneTime>();
   outcome.loss.on_ready([done] { done->set(Clock::now()); });
   outcome.done = done;
   return outcome;
 }
 
+StepOutcome StepRunner::run_in_mode(TrainingState& state, const StepFeed& feed) {
+  if (parts_) {
+    compiled_.get();
+    return parts_->run(state, feed);
+  }
+  std::vector<Array> arguments = step_arguments(state, feed, executor_, setup_);
+  return program_.valid() ? run_program(state, std::move(arguments)) : run_recording(state, arguments);
+}
+
 StepOutcome StepRunner::run_program(TrainingState& state, std::vector<Array> arguments) {
   const std::vector<Array> results = executor_.run(*program_.get(), std::move(arguments));
   state = TrainingState::from(results, setup_.store.size());
   const size_t count = 3 * setup_.store.size() + 1;
-  return {results.at(count), results.at(count + 1), nullptr};
+  return {results.at(count), results.at(count + 1)};
 }
 
 StepOutcome StepRunner::run_recording(TrainingState& state, const std::vector<Array>& arguments) {
@@ -77,7 +91,7 @@ StepOutcome StepRunner::run_recording(TrainingState& state, const std::vector<Ar
     next.back().set_kind(arguments[i].kind());
   }
   state = TrainingState::from(next, setup_.store.size());
-  return {observer->array(results.loss), observer->array(results.norm), nullptr};
+  return {observer->array(results.loss), observer->array(results.norm)};
 }
 
 }  // namespace tethys

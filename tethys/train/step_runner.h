@@ -6,41 +6,15 @@
 //   to_host(outcome.loss);                       // waits
 #pragma once
 
-#include <atomic>
 #include <future>
 #include <memory>
 
-#include "base/clock.h"
-#include "data/loader/batch.h"
 #include "runtime/deferred.h"
 #include "train/state.h"
+#include "train/step_feed.h"
+#include "train/step_parts.h"
 
 namespace tethys {
-
-struct StepFeed {
-  int64_t step = 0;  // from 0
-  double learning_rate = 0;
-  const Batch& batch;
-};
-
-// When the device was done with a step, which the host may be behind or ahead of.
-class DoneTime {
- public:
-  void set(Clock::time_point time) { ticks_ = time.time_since_epoch().count(); }
-  // `otherwise` while it has not been said.
-  Clock::time_point get(Clock::time_point otherwise) const {
-    const Clock::rep ticks = ticks_;
-    return ticks == 0 ? otherwise : Clock::time_point(Clock::duration(ticks));
-  }
-
- private:
-  std::atomic<Clock::rep> ticks_ = 0;
-};
-
-struct StepOutcome {
-  Array loss, norm;  // scalars; the norm is that before clipping
-  std::shared_ptr<const DoneTime> done;
-};
 
 class StepRunner {
  public:
@@ -53,10 +27,14 @@ class StepRunner {
   // Waits for the compiler, and throws what it had to say: PjrtError.
   void wait() const {
     if (program_.valid()) program_.get();
+    if (compiled_.valid()) compiled_.get();
   }
 
-  // Of the compiled step on one device; nothing where it is not compiled beforehand.
-  const pjrt::MemoryStats* memory() const { return program_.valid() ? &program_.get()->memory() : nullptr; }
+  // Of the compiled step on one device, of the largest of its programs; nothing where it is not compiled beforehand.
+  const pjrt::MemoryStats* memory() const {
+    wait();
+    return parts_ ? &parts_->memory() : program_.valid() ? &program_.get()->memory() : nullptr;
+  }
 
   // What could not stay sharded in the step, a line each.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -65,6 +43,7 @@ class StepRunner {
   const std::string& waits() const { return waits_; }
 
  private:
+  StepOutcome run_in_mode(TrainingState& state, const StepFeed& feed);
   StepOutcome run_program(TrainingState& state, std::vector<Array> arguments);
   StepOutcome run_recording(TrainingState& state, const std::vector<Array>& arguments);
 
@@ -72,6 +51,8 @@ class StepRunner {
   const TrainingSetup& setup_;
   DeferredOptions deferred_;
   std::shared_future<std::shared_ptr<const CompiledProgram>> program_;  // of graph mode
+  std::optional<StepParts> parts_;                                      // of compile mode
+  std::shared_future<void> compiled_;                                   // they are
   std::vector<std::string> notes_;
   std::string waits_;
 };

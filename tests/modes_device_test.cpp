@@ -1,0 +1,126 @@
+// The modes of execution: the same steps of a trainer, whatever the programs are that they are cut into, for each
+// architecture, on one device and on a mesh, with and without scan, remat and accumulation.
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+#include "config/flags.h"
+#include "packed_rows.h"
+#include "runtime/testing.h"
+#include "train/setup.h"
+#include "train/step_runner.h"
+
+namespace tethys {
+namespace {
+
+constexpr int64_t kRows = 4, kLength = 16, kVocabulary = 61;
+
+struct Case {
+  const char* name;
+  std::vector<std::string> flags;
+};
+
+const std::vector<std::string> kSmall = {"--training.dtype",
+                                         "float64",
+                                         "--model.dim",
+                                         "32",
+                                         "--model.n_layers",
+                                         "2",
+                                         "--model.n_heads",
+                                         "4",
+                                         "--model.n_kv_heads",
+                                         "2",
+                                         "--model.ffn_dim",
+                                         "48",
+                                         "--model.vocab_size",
+                                         "61",
+                                         "--training.seq_len",
+                                         "16",
+                                         "--training.global_batch_size",
+                                         "4"};
+
+struct Trained {
+  std::vector<double> losses, norms;
+  std::vector<std::vector<double>> state;
+  int64_t compiles_after_first = 0;
+};
+
+Trained train(const std::vector<std::string>& flags, Mode mode) {
+  Config config;
+  apply_flags(config, kSmall);
+  apply_flags(config, flags);
+  const TrainingSetup setup = set_up(config, std::nullopt);
+  Executor executor(runtime_testing::client(), setup.mesh, Capabilities{}, {.mode = mode});
+  TrainingState state = initial_state(executor, setup, 3);
+  StepRunner runner(executor, setup);
+  runner.wait();
+  Trained trained;
+  int64_t compiles = 0;
+  for (int64_t step = 0; step < 3; ++step) {
+    const PackedRows rows = packed_rows(step, kRows, kLength, kVocabulary);
+    const Dims dims = {setup.shape.microbatches, setup.shape.rows, kLength};
+    const auto microbatches = [&](const HostTensor& all) {
+      return HostTensor({DType::S32, dims}, {all.bytes().begin(), all.bytes().end()});
+    };
+    Batch batch;
+    batch.tokens = microbatches(rows.tokens);
+    batch.labels = microbatches(rows.labels);
+    batch.positions = microbatches(rows.positions);
+    batch.segment_ids = microbatches(rows.segments);
+    const StepOutcome outcome = runner.run(state, {step, 0.01, batch});
+    trained.losses.push_back(to_host(outcome.loss).to_doubles()[0]);
+    trained.norms.push_back(to_host(outcome.norm).to_doubles()[0]);
+    if (step == 0) compiles = executor.counters().compiles;
+  }
+  trained.compiles_after_first = executor.counters().compiles - compiles;
+  for (const Array& array : state.list()) trained.state.push_back(to_host(array).to_doubles());
+  return trained;
+}
+
+void expect_close(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  double largest = 0, error = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    largest = std::max(largest, std::abs(expected[i]));
+    error = std::max(error, std::abs(got[i] - expected[i]));
+  }
+  EXPECT_LE(error, 1e-9 * largest) << what;
+}
+
+class Modes : public testing::TestWithParam<Case> {};
+
+TEST_P(Modes, GiveTheSameStateAndCompileInTheFirstStepAlone) {
+  const Trained graph = train(GetParam().flags, Mode::Graph);
+  for (const Mode mode : {Mode::Compile, Mode::Deferred, Mode::Eager}) {
+    const Trained other = train(GetParam().flags, mode);
+    const std::string name(name_of(mode));
+    expect_close(other.losses, graph.losses, name + ", losses");
+    expect_close(other.norms, graph.norms, name + ", norms");
+    ASSERT_EQ(other.state.size(), graph.state.size());
+    for (size_t i = 0; i < other.state.size(); ++i)
+      expect_close(other.state[i], graph.state[i], fmt::format("{}, value {} of the state", name, i));
+    EXPECT_EQ(other.compiles_after_first, 0) << name;
+  }
+}
+
+const Case kCases[] = {
+    {"llama3", {"--training.local_batch_size", "4"}},
+    {"llama3_scan_remat_accumulated",
+     {"--graph.scan_layers", "--graph.remat", "full", "--training.local_batch_size", "2"}},
+    {"llama3_fsdp4",
+     {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1",
+      "--training.global_batch_size", "4"}},
+    {"qwen3_fsdp2_tp2_scan_selective_accumulated",
+     {"--model.name", "qwen3", "--graph.scan_layers", "--graph.remat", "selective", "--graph.remat_save", "q,mlp_in",
+      "--parallelism.data_parallel_shard_degree", "2", "--parallelism.tensor_parallel_degree", "2",
+      "--parallelism.enable_sequence_parallel", "--training.local_batch_size", "1", "--parallelism.gradient_reduction",
+      "step"}},
+    {"qwen3_moe_ep4_accumulated",
+     {"--model.name", "qwen3_moe", "--model.n_experts", "4", "--model.experts_per_token", "2", "--model.expert_ffn_dim",
+      "16", "--parallelism.data_parallel_shard_degree", "2", "--parallelism.context_parallel_degree", "2",
+      "--parallelism.expert_parallel_degree", "4", "--graph.scan_layers", "--training.local_batch_size", "1"}},
+};
+INSTANTIATE_TEST_SUITE_P(Steps, Modes, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tethys
