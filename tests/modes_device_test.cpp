@@ -2,6 +2,8 @@
 // architecture, on one device and on a mesh, with and without scan, remat and accumulation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "config/config.h"
 #include "config/flags.h"
 #include "packed_rows.h"
@@ -17,6 +19,8 @@ constexpr int64_t kRows = 4, kLength = 16, kVocabulary = 61;
 struct Case {
   const char* name;
   std::vector<std::string> flags;
+
+  bool scans() const { return std::find(flags.begin(), flags.end(), "--graph.scan_layers") != flags.end(); }
 };
 
 const std::vector<std::string> kSmall = {"--training.dtype",
@@ -44,10 +48,11 @@ struct Trained {
   int64_t compiles_after_first = 0;
 };
 
-Trained train(const std::vector<std::string>& flags, Mode mode) {
+Trained train(const std::vector<std::string>& flags, Mode mode, bool split_offload = false) {
   Config config;
   apply_flags(config, kSmall);
   apply_flags(config, flags);
+  if (split_offload) apply_flags(config, {"--graph.split_offload"});
   const TrainingSetup setup = set_up(config, std::nullopt);
   Executor executor(runtime_testing::client(), setup.mesh, Capabilities{}, {.mode = mode});
   TrainingState state = initial_state(executor, setup, 3);
@@ -86,38 +91,46 @@ void expect_close(const std::vector<double>& got, const std::vector<double>& exp
   EXPECT_LE(error, 1e-9 * largest) << what;
 }
 
+void expect_same(const Trained& got, const Trained& expected, const std::string& what) {
+  expect_close(got.losses, expected.losses, what + ", losses");
+  expect_close(got.norms, expected.norms, what + ", norms");
+  ASSERT_EQ(got.state.size(), expected.state.size());
+  for (size_t i = 0; i < got.state.size(); ++i)
+    expect_close(got.state[i], expected.state[i], fmt::format("{}, value {} of the state", what, i));
+  EXPECT_EQ(got.compiles_after_first, 0) << what;
+}
+
 class Modes : public testing::TestWithParam<Case> {};
 
 TEST_P(Modes, GiveTheSameStateAndCompileInTheFirstStepAlone) {
   const Trained graph = train(GetParam().flags, Mode::Graph);
-  for (const Mode mode : {Mode::Compile, Mode::Deferred, Mode::Eager}) {
-    const Trained other = train(GetParam().flags, mode);
-    const std::string name(name_of(mode));
-    expect_close(other.losses, graph.losses, name + ", losses");
-    expect_close(other.norms, graph.norms, name + ", norms");
-    ASSERT_EQ(other.state.size(), graph.state.size());
-    for (size_t i = 0; i < other.state.size(); ++i)
-      expect_close(other.state[i], graph.state[i], fmt::format("{}, value {} of the state", name, i));
-    EXPECT_EQ(other.compiles_after_first, 0) << name;
-  }
+  for (const Mode mode : {Mode::Compile, Mode::Deferred, Mode::Eager})
+    expect_same(train(GetParam().flags, mode), graph, std::string(name_of(mode)));
+  if (GetParam().scans()) expect_same(train(GetParam().flags, Mode::Graph, true), graph, "split_offload");
 }
 
 const Case kCases[] = {
     {"llama3", {"--training.local_batch_size", "4"}},
+    {"llama3_scan", {"--graph.scan_layers", "--training.local_batch_size", "4"}},
     {"llama3_scan_remat_accumulated",
      {"--graph.scan_layers", "--graph.remat", "full", "--training.local_batch_size", "2"}},
-    {"llama3_fsdp4",
-     {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1",
-      "--training.global_batch_size", "4"}},
+    {"llama3_fsdp4", {"--parallelism.data_parallel_shard_degree", "4", "--training.local_batch_size", "1"}},
+    {"qwen3_scan_offload",
+     {"--model.name", "qwen3", "--graph.scan_layers", "--training.local_batch_size", "4", "--graph.remat", "selective",
+      "--graph.remat_save", "mlp_in", "--graph.remat_offload", "layer_input,q,k,v,attention_out"}},
     {"qwen3_fsdp2_tp2_scan_selective_accumulated",
      {"--model.name", "qwen3", "--graph.scan_layers", "--graph.remat", "selective", "--graph.remat_save", "q,mlp_in",
       "--parallelism.data_parallel_shard_degree", "2", "--parallelism.tensor_parallel_degree", "2",
       "--parallelism.enable_sequence_parallel", "--training.local_batch_size", "1", "--parallelism.gradient_reduction",
       "step"}},
-    {"qwen3_moe_ep4_accumulated",
+    {"qwen3_moe_scan",
+     {"--model.name", "qwen3_moe", "--model.n_experts", "4", "--model.experts_per_token", "2", "--model.expert_ffn_dim",
+      "16", "--graph.scan_layers", "--training.local_batch_size", "4"}},
+    {"qwen3_moe_ep4_prefetch_accumulated",
      {"--model.name", "qwen3_moe", "--model.n_experts", "4", "--model.experts_per_token", "2", "--model.expert_ffn_dim",
       "16", "--parallelism.data_parallel_shard_degree", "2", "--parallelism.context_parallel_degree", "2",
-      "--parallelism.expert_parallel_degree", "4", "--graph.scan_layers", "--training.local_batch_size", "1"}},
+      "--parallelism.expert_parallel_degree", "4", "--graph.scan_layers", "--graph.prefetch", "1",
+      "--training.local_batch_size", "1"}},
 };
 INSTANTIATE_TEST_SUITE_P(Steps, Modes, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });

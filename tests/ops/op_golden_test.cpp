@@ -19,7 +19,9 @@ const Path kFolder = TETHYS_SOURCE_DIR "/tests/golden/ops";
 std::string text_of(const SampledOp& s) {
   Graph graph;
   graph.set_outputs(apply(graph, s, inputs_of(graph, s.sample)));
-  return make_program(graph, Mesh(), {}).text;
+  Capabilities all;
+  all.host_memory = true;
+  return make_program(graph, Mesh(), all).text;
 }
 
 std::string golden_of(const std::vector<SampledOp>& samples) {

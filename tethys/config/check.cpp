@@ -60,6 +60,32 @@ void check_model(const Config& config) {
   }
 }
 
+void check_remat(const Config& config) {
+  const std::string& remat = config.get_string("graph.remat");
+  const std::vector<std::string>& saved = config.get_strings("graph.remat_save");
+  const std::vector<std::string>& offloaded = config.get_strings("graph.remat_offload");
+  if (remat == "selective" ? saved.empty() && offloaded.empty() : !saved.empty()) {
+    user_error("{} and {} do not go together; selective remat needs the names to save, and only it reads them",
+               config.cite("graph.remat"), config.cite("graph.remat_save"));
+  }
+  for (const std::string& name : offloaded) {
+    if (remat == "full" && name != "layer_input")
+      user_error("{} names {}, and with {} nothing but layer_input is kept; use --graph.remat selective",
+                 config.cite("graph.remat_offload"), name, config.cite("graph.remat"));
+    if (std::find(saved.begin(), saved.end(), name) != saved.end())
+      user_error("{} and {} both name {}; an activation is kept in one place", config.cite("graph.remat_save"),
+                 config.cite("graph.remat_offload"), name);
+  }
+  if (!config.get_bool("graph.split_offload")) return;
+  if (!config.get_bool("graph.scan_layers"))
+    user_error("{} needs --graph.scan_layers; without the loop over layers there is no layer to bring back at a time",
+               config.cite("graph.split_offload"));
+  const std::string& mode = config.get_string("graph.mode");
+  if (mode != "graph" && mode != "compile")
+    user_error("{} needs --mode graph or compile, this is {}", config.cite("graph.split_offload"),
+               config.cite("graph.mode"));
+}
+
 void check_training(const Config& config) {
   if (config.get_int("training.seq_len") > config.get_int("model.context_length")) {
     user_error("{} is longer than {}; use rows of at most {} tokens", config.cite("training.seq_len"),
@@ -71,11 +97,7 @@ void check_training(const Config& config) {
     user_error("{} is not a multiple of {}; {} would be", config.cite("training.global_batch_size"),
                config.cite("training.local_batch_size"), (global / local + 1) * local);
   }
-  const bool selective = config.get_string("graph.remat") == "selective";
-  if (selective == config.get_strings("graph.remat_save").empty()) {
-    user_error("{} and {} do not go together; selective remat needs the names to save, and only it reads them",
-               config.cite("graph.remat"), config.cite("graph.remat_save"));
-  }
+  check_remat(config);
   if (!config.get_strings("data.text").empty() && !config.get_string("data.tokens").empty()) {
     user_error("{} and {} are both set; a run reads one of them", config.cite("data.text"), config.cite("data.tokens"));
   }

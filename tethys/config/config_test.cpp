@@ -142,6 +142,22 @@ TEST(CheckConfig, SelectiveRematAndItsNamesComeTogether) {
             "no error");
 }
 
+TEST(CheckConfig, WhatIsOffloadedIsKeptAndInOnePlace) {
+  using Names = std::vector<std::string>;
+  const std::string selective = "selective", full = "full", eager = "eager";
+  EXPECT_EQ(complaint({{"graph.remat", selective}, {"graph.remat_offload", Names{"q"}}}), "no error");
+  EXPECT_EQ(complaint({{"graph.remat", full}, {"graph.remat_offload", Names{"layer_input"}}}), "no error");
+  EXPECT_THAT(complaint({{"graph.remat", full}, {"graph.remat_offload", Names{"q"}}}),
+              testing::HasSubstr("nothing but layer_input is kept"));
+  EXPECT_THAT(
+      complaint(
+          {{"graph.remat", selective}, {"graph.remat_save", Names{"q"}}, {"graph.remat_offload", Names{"k", "q"}}}),
+      testing::HasSubstr("both name q"));
+  EXPECT_THAT(complaint({{"graph.split_offload", true}}), testing::HasSubstr("needs --graph.scan_layers"));
+  EXPECT_THAT(complaint({{"graph.split_offload", true}, {"graph.scan_layers", true}, {"graph.mode", eager}}),
+              testing::HasSubstr("needs --mode graph or compile"));
+}
+
 TEST(CheckConfig, OtherCombinationsThatMakeNoSense) {
   EXPECT_EQ(complaint({{"model.rope_scaling_low", 4.0}}),
             "model.rope_scaling_low = 4.0 (r.toml:3) must be below model.rope_scaling_high = 4.0 (default)");

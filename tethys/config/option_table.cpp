@@ -158,6 +158,12 @@ Options graph_options() {
           "with scan_layers: how many layers ahead weights are gathered, so that a device may compute meanwhile"),
       enum_option("graph.remat", "none", {"none", "full", "selective"}, "which activations the backward recomputes"),
       text_list_option("graph.remat_save", {}, "with remat selective: names of the activations that are saved"),
+      text_list_option("graph.remat_offload", {},
+                       "names of the activations that the host's memory keeps for the backward, where programs can put "
+                       "them there (TPU) or with graph.split_offload"),
+      bool_option("graph.split_offload", false,
+                  "with scan_layers: forward and backward as programs that run layer by layer, and between them what "
+                  "the backward reads, or what remat_offload names of it, in the host's memory"),
   };
 }
 

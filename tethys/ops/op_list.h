@@ -62,6 +62,7 @@
   OTHER(slice)                           \
   OTHER(sort)                            \
   OTHER(splat)                           \
+  OTHER(to_memory)                       \
   OTHER(top_k)                           \
   OTHER(transpose)                       \
   OTHER(while_loop)

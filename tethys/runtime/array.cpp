@@ -175,6 +175,15 @@ Array to_device(std::shared_ptr<const DeviceMesh> devices, const TensorType& typ
   return {std::move(devices), type, placement, std::move(buffers), options.kind, options.memory};
 }
 
+Array copy_to(const Array& array, pjrt::MemoryKind memory) {
+  const auto& devices = array.devices();
+  const Timed timed(devices->time().transfer);
+  std::vector<pjrt::Buffer> buffers;
+  for (size_t i = 0; i < array.buffers().size(); ++i)
+    buffers.push_back(array.buffers()[i].copy_to(devices->devices()[i], memory));
+  return {devices, array.type(), array.placement(), std::move(buffers), array.kind(), memory};
+}
+
 HostTensor to_host(const Array& array) {
   array.await();
   const Mesh& mesh = array.devices()->mesh();

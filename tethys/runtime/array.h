@@ -80,6 +80,9 @@ Array to_device(std::shared_ptr<const DeviceMesh> devices, const HostTensor& ten
 Array to_device(std::shared_ptr<const DeviceMesh> devices, const TensorType& type, const Placement& placement,
                 const std::function<HostTensor(const Shard&)>& part, const ArrayOptions& options = {});
 
+// The same in another memory, of the same devices. Returns at once.
+Array copy_to(const Array& array, pjrt::MemoryKind memory);
+
 // Waits and reads all of it; a Partial array is reduced on the host. InternalError if this process does not hold all.
 HostTensor to_host(const Array& array);
 

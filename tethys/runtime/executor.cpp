@@ -127,7 +127,7 @@ void Executor::make_room_for(int64_t fresh) {
 
 std::vector<Array> Executor::run(const CompiledProgram& program, std::vector<Array> arguments) {
   check_arguments(program, arguments);
-  while (static_cast<int64_t>(in_flight_.size()) >= options_.runs_in_flight) wait_for_oldest();
+  wait(options_.runs_in_flight - 1);
 
   const pjrt::MemoryStats& memory = program.memory();
   const auto devices = static_cast<int64_t>(devices_->devices().size());
@@ -186,8 +186,8 @@ void Executor::wait_for_oldest() {
   pjrt::await_all(done);
 }
 
-void Executor::wait() {
-  while (!in_flight_.empty()) wait_for_oldest();
+void Executor::wait(int64_t runs) {
+  while (static_cast<int64_t>(in_flight_.size()) > runs) wait_for_oldest();
 }
 
 }  // namespace tethys

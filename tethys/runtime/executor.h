@@ -79,8 +79,8 @@ class Executor {
   std::vector<Array> call(const Graph& recorded, std::vector<Array> arguments,
                           const std::vector<int64_t>& aliases = {});
 
-  // Blocks until nothing runs. PjrtError if a run failed.
-  void wait();
+  // Blocks until no more than `runs` are on their way. PjrtError if one failed.
+  void wait(int64_t runs = 0);
 
   // Bytes of host memory that the process holds for other ends than arrays: freed memory beyond them is given back.
   void hold(int64_t bytes) { held_ = bytes; }

@@ -14,13 +14,16 @@ size_t row(pjrt::MemoryKind space) {
 }  // namespace
 
 std::string_view name_of(ArrayKind kind) {
-  static constexpr std::string_view kNames[] = {"parameter", "optimizer", "input", "result"};
+  static constexpr std::string_view kNames[] = {"parameter", "optimizer", "input", "result", "residual"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 void Ledger::add(pjrt::MemoryKind space, ArrayKind kind, int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  bytes_[row(space)][static_cast<size_t>(kind)] += bytes;
+  int64_t& live = bytes_[row(space)][static_cast<size_t>(kind)];
+  live += bytes;
+  int64_t& most = peaks_[row(space)][static_cast<size_t>(kind)];
+  most = std::max(most, live);
   peak_ = std::max(peak_, live_locked(pjrt::MemoryKind::Default));
 }
 
@@ -32,6 +35,11 @@ void Ledger::run(int64_t bytes) {
 int64_t Ledger::live(pjrt::MemoryKind space, ArrayKind kind) const {
   const std::lock_guard lock(mutex_);
   return bytes_[row(space)][static_cast<size_t>(kind)];
+}
+
+int64_t Ledger::peak(pjrt::MemoryKind space, ArrayKind kind) const {
+  const std::lock_guard lock(mutex_);
+  return peaks_[row(space)][static_cast<size_t>(kind)];
 }
 
 int64_t Ledger::live_locked(pjrt::MemoryKind space) const {

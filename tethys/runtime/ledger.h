@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 
@@ -16,10 +17,10 @@
 namespace tethys {
 
 // What an Array is for. The results of a program that take over a donated argument keep its kind.
-enum class ArrayKind : uint8_t { Parameter, Optimizer, Input, Result };
+enum class ArrayKind : uint8_t { Parameter, Optimizer, Input, Result, Residual };
 inline constexpr ArrayKind kAllArrayKinds[] = {ArrayKind::Parameter, ArrayKind::Optimizer, ArrayKind::Input,
-                                               ArrayKind::Result};
-// "parameter", "optimizer", "input", "result"
+                                               ArrayKind::Result, ArrayKind::Residual};
+// "parameter", "optimizer", "input", "result", "residual"
 std::string_view name_of(ArrayKind kind);
 
 class Ledger {
@@ -32,6 +33,8 @@ class Ledger {
   int64_t live(pjrt::MemoryKind space, ArrayKind kind) const;
   // Of all kinds.
   int64_t live(pjrt::MemoryKind space) const;
+  // The most that arrays of a kind have been at a time.
+  int64_t peak(pjrt::MemoryKind space, ArrayKind kind) const;
   // The most that the device's own memory held, temporaries included.
   int64_t peak() const;
 
@@ -39,7 +42,8 @@ class Ledger {
   int64_t live_locked(pjrt::MemoryKind space) const;
 
   mutable std::mutex mutex_;
-  std::array<std::array<int64_t, 4>, 4> bytes_{};  // [space][kind]
+  using Table = std::array<std::array<int64_t, std::size(kAllArrayKinds)>, 4>;  // [space][kind]
+  Table bytes_{}, peaks_{};
   int64_t peak_ = 0;
 };
 

@@ -19,6 +19,16 @@ TEST(Ledger, CountsBySpaceAndKind) {
   EXPECT_EQ(ledger.live(MemoryKind::PinnedHost), 50);
 }
 
+TEST(Ledger, KeepsTheMostOfEachKind) {
+  Ledger ledger;
+  ledger.add(MemoryKind::PinnedHost, ArrayKind::Residual, 30);
+  ledger.add(MemoryKind::PinnedHost, ArrayKind::Residual, 20);
+  ledger.remove(MemoryKind::PinnedHost, ArrayKind::Residual, 45);
+  ledger.add(MemoryKind::PinnedHost, ArrayKind::Residual, 1);
+  EXPECT_EQ(ledger.peak(MemoryKind::PinnedHost, ArrayKind::Residual), 50);
+  EXPECT_EQ(ledger.peak(MemoryKind::Default, ArrayKind::Residual), 0);
+}
+
 TEST(Ledger, ThePeakHoldsWhatARunNeedsBesides) {
   Ledger ledger;
   ledger.add(MemoryKind::Default, ArrayKind::Parameter, 100);

@@ -40,13 +40,17 @@ std::set<std::string> tags_of(const Graph& graph) {
 }
 
 void check_names(const Graph& forward, const RematPolicy& remat) {
-  if (remat.names.empty()) return;
+  if (remat.names.empty() && remat.offload.empty()) return;
   const std::set<std::string> tags = tags_of(forward);
-  for (const std::string& name : remat.names) {
-    if (tags.contains(name)) continue;
-    user_error("graph.remat_save: no activation of the model is named \"{}\"; the nearest is {}, and there are {}",
-               name, nearest_name(name, {tags.begin(), tags.end()}), fmt::join(tags, ", "));
-  }
+  const auto check = [&](std::string_view option, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (tags.contains(name)) continue;
+      user_error("{}: no activation of the model is named \"{}\"; the nearest is {}, and there are {}", option, name,
+                 nearest_name(name, {tags.begin(), tags.end()}), fmt::join(tags, ", "));
+    }
+  };
+  check("graph.remat_save", remat.names);
+  check("graph.remat_offload", remat.offload);
 }
 
 struct Microbatch {

@@ -71,7 +71,9 @@ std::unique_ptr<Executor> make_executor(const Config& config, const Machine& mac
                                         const MachineOptions& options) {
   const std::string programs = options.cache_folder.empty() ? "" : (Path(options.cache_folder) / "programs").string();
   return std::make_unique<Executor>(machine.client, mesh,
-                                    Capabilities{.platform = config.get_string("device.platform"), .kernels = {}},
+                                    Capabilities{.platform = config.get_string("device.platform"),
+                                                 .kernels = {},
+                                                 .host_memory = config.get_string("device.platform") != "cpu"},
                                     ExecutorOptions{.mode = parse_mode(config.get_string("graph.mode")),
                                                     .cache_folder = programs,
                                                     .compiler_options = compile_options_of(config),

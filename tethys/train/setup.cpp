@@ -59,6 +59,10 @@ std::vector<std::string> idle_options(const Config& config, const TrainingSetup&
       {"parallelism.fsdp_gather", setup.gathers.by_block && !gathers, "parameters that are sharded"},
       {"graph.prefetch", setup.gathers.ahead && !gathers, "parameters that are sharded"},
       {"graph.prefetch", setup.gathers.ahead && !config.get_bool("graph.scan_layers"), "graph.scan_layers"},
+      {"graph.remat_offload",
+       !config.get_strings("graph.remat_offload").empty() && !config.get_bool("graph.split_offload") &&
+           config.get_string("device.platform") == "cpu",
+       "graph.split_offload; a program for the CPU has one memory"},
       {"parallelism.fsdp_gather", setup.gathers.by_block && gathers && !compiled, "--mode graph or compile"},
       {"graph.prefetch", setup.gathers.ahead && gathers && !compiled, "--mode graph or compile"},
   };
@@ -89,9 +93,13 @@ Precision precision_of(const Config& config) {
 
 RematPolicy remat_of(const Config& config) {
   const std::string& remat = config.get_string("graph.remat");
-  if (remat == "full") return {RematPolicy::Kind::Full, {}};
-  if (remat == "selective") return {RematPolicy::Kind::Selective, config.get_strings("graph.remat_save")};
-  return {};
+  RematPolicy policy;
+  if (remat == "full") policy.kind = RematPolicy::Kind::Full;
+  if (remat == "selective") policy.kind = RematPolicy::Kind::Selective;
+  policy.names = config.get_strings("graph.remat_save");
+  policy.offload = config.get_strings("graph.remat_offload");
+  policy.offload_all = config.get_bool("graph.split_offload") && policy.offload.empty();
+  return policy;
 }
 
 TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
@@ -125,6 +133,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   setup.step = step_options(config, setup.mesh, remat, *setup.model);
   setup.gathers = {.by_block = config.get_string("parallelism.fsdp_gather") == "block",
                    .ahead = config.get_int("graph.prefetch") > 0};
+  setup.split_offload = config.get_bool("graph.split_offload");
   setup.schedule = schedule_of(config);
   setup.learning_rate = config.get_float("optimizer.lr");
   setup.token_order = token_order_of(config, setup.degrees);

@@ -40,6 +40,7 @@ struct TrainingSetup {
   BatchShape shape;
   StepOptions step;
   GatherOptions gathers;
+  bool split_offload = false;  // forward and backward run layer by layer (train/step_parts.h)
   Schedule schedule;
   double learning_rate = 0;           // the peak
   std::vector<int64_t> token_order;   // of a row's columns; empty: as they stand (token_order.h)

@@ -39,7 +39,10 @@ void append(std::vector<Array>& list, std::vector<Array> more) {
 
 }  // namespace
 
-StepParts::StepParts(Executor& executor, const TrainingSetup& setup) : executor_(executor), setup_(setup) {
+// What goes to the host's memory goes there between the programs, not in them.
+StepParts::StepParts(Executor& executor, const TrainingSetup& setup)
+    : executor_(executor), setup_(setup), capabilities_(executor.capabilities()) {
+  capabilities_.host_memory = false;
   Graph count;
   const BatchShape& shape = setup.shape;
   const TensorType rows{DType::S32, {shape.microbatches, shape.rows, shape.seq_len}};
@@ -50,7 +53,7 @@ StepParts::StepParts(Executor& executor, const TrainingSetup& setup) : executor_
 }
 
 Program StepParts::make(const Graph& graph, const std::vector<int64_t>& aliases) const {
-  return make_program(graph, setup_.mesh, executor_.capabilities(), aliases, setup_.gathers);
+  return make_program(graph, setup_.mesh, capabilities_, aliases, setup_.gathers);
 }
 
 void StepParts::record_microbatch_parts() {
@@ -67,18 +70,30 @@ void StepParts::record_microbatch_parts() {
   const Split halves = split(graph, recorded.backward);
   forward_outputs_ = halves.first_outputs;
   backward_outputs_ = halves.second_outputs;
-  forward_.program = make(*halves.first);
-  for (size_t i = 0; i < halves.residuals; ++i) {
-    const ValueId residual = halves.second->inputs()[graph.inputs().size() + i];
-    halves.second->set_placement(residual, forward_.program.outputs[forward_outputs_.size() + i].placement);
-  }
-  backward_.program = make(*halves.second);
+  record_halves(halves, graph.inputs().size());
 
   std::vector<Port> sums(outputs.size());
-  for (size_t i = 0; i < forward_outputs_.size(); ++i) sums[forward_outputs_[i]] = forward_.program.outputs[i];
-  for (size_t i = 0; i < backward_outputs_.size(); ++i) sums[backward_outputs_[i]] = backward_.program.outputs[i];
+  const std::vector<Port>&first = forward_.stages().output_ports, &second = backward_.stages().output_ports;
+  for (size_t i = 0; i < forward_outputs_.size(); ++i) sums[forward_outputs_[i]] = first[i];
+  for (size_t i = 0; i < backward_outputs_.size(); ++i) sums[backward_outputs_[i]] = second[i];
   if (setup_.shape.microbatches > 1) record_add(sums);
   record_update_part(sums);
+}
+
+void StepParts::record_halves(const Split& halves, size_t inputs) {
+  const Localised first = localised(*halves.first, setup_.mesh, setup_.gathers);
+  std::vector<size_t> given, taken;
+  for (size_t i = 0; i < halves.residuals; ++i) {
+    given.push_back(forward_outputs_.size() + i);
+    taken.push_back(inputs + i);
+    const ValueInfo& residual = first.placed->info(first.placed->outputs()[given.back()]);
+    halves.second->set_placement(halves.second->inputs()[taken.back()],
+                                 residual.placement.value_or(replicated(setup_.mesh)));
+  }
+  const Localised second = localised(*halves.second, setup_.mesh, setup_.gathers);
+  const Streams streams = setup_.split_offload ? find_streams(*first.local, given, *second.local, taken) : Streams{};
+  forward_ = StagedProgram(stages_of(first, setup_.mesh, capabilities_, {streams.outputs, {}}));
+  backward_ = StagedProgram(stages_of(second, setup_.mesh, capabilities_, {{}, streams.inputs}));
 }
 
 void StepParts::record_add(const std::vector<Port>& sums) {
@@ -108,14 +123,20 @@ void StepParts::record_update_part(const std::vector<Port>& sums) {
   update_.program = make(graph, aliases);
 }
 
-std::vector<const StepParts::Part*> StepParts::parts() const {
-  std::vector<const Part*> all = {&count_, &forward_, &backward_, &update_};
-  if (add_) all.push_back(&*add_);
+std::vector<const Program*> StepParts::programs() const {
+  std::vector<const Program*> all = {&count_.program, &update_.program};
+  if (add_) all.push_back(&add_->program);
+  for (const StagedProgram* half : {&forward_, &backward_}) {
+    const std::vector<const Program*> stages = half->programs();
+    all.insert(all.end(), stages.begin(), stages.end());
+  }
   return all;
 }
 
 void StepParts::compile() {
-  for (Part* part : {&count_, &forward_, &backward_, &update_}) part->compiled = executor_.compile(part->program);
+  forward_.compile(executor_);
+  backward_.compile(executor_);
+  for (Part* part : {&count_, &update_}) part->compiled = executor_.compile(part->program);
   if (add_) add_->compiled = executor_.compile(add_->program);
 }
 
@@ -145,16 +166,18 @@ std::vector<Array> StepParts::arguments(const std::vector<Array>& parameters, co
 
 StepParts::Forward StepParts::forward(const std::vector<Array>& parameters, const DeviceBatch& batch,
                                       size_t microbatch) {
-  std::vector<Array> results = executor_.run(*forward_.compiled, arguments(parameters, batch, microbatch));
-  const auto residuals = results.begin() + static_cast<int64_t>(forward_outputs_.size());
-  return {{results.begin(), residuals}, {residuals, results.end()}};
+  StagedProgram::Results results = forward_.run(executor_, arguments(parameters, batch, microbatch));
+  const auto first = results.outputs.begin(), residuals = first + static_cast<int64_t>(forward_outputs_.size());
+  Forward forward{{first, residuals}, {residuals, results.outputs.end()}, std::move(results.streams)};
+  for (Array& residual : forward.residuals) residual.set_kind(ArrayKind::Residual);
+  return forward;
 }
 
 StepParts::Sums StepParts::backward(const std::vector<Array>& parameters, const DeviceBatch& batch, size_t microbatch,
                                     Forward forward) {
   std::vector<Array> all = arguments(parameters, batch, microbatch);
   append(all, std::move(forward.residuals));
-  const std::vector<Array> results = executor_.run(*backward_.compiled, std::move(all));
+  const std::vector<Array> results = backward_.run(executor_, std::move(all), std::move(forward.streams)).outputs;
   Sums sums(forward_outputs_.size() + backward_outputs_.size());
   for (size_t i = 0; i < forward_outputs_.size(); ++i) sums[forward_outputs_[i]] = forward.outputs[i];
   for (size_t i = 0; i < backward_outputs_.size(); ++i) sums[backward_outputs_[i]] = results[i];
@@ -190,22 +213,27 @@ StepOutcome StepParts::run(TrainingState& state, const StepFeed& feed) {
 }
 
 const pjrt::MemoryStats& StepParts::memory() const {
-  const std::vector<const Part*> all = parts();
-  const auto total = [](const Part* part) { return part->compiled->memory().total(); };
-  return (*std::max_element(all.begin(), all.end(), [&](const Part* a, const Part* b) { return total(a) < total(b); }))
-      ->compiled->memory();
+  std::vector<std::shared_ptr<const CompiledProgram>> all = forward_.compiled();
+  for (const auto& more : {backward_.compiled(), {count_.compiled, update_.compiled}})
+    all.insert(all.end(), more.begin(), more.end());
+  if (add_) all.push_back(add_->compiled);
+  const auto total = [](const auto& program) { return program->memory().total(); };
+  return (*std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) { return total(a) < total(b); }))
+      ->memory();
 }
 
 std::vector<std::string> StepParts::notes() const {
   std::vector<std::string> all;
-  for (const Part* part : parts()) all.insert(all.end(), part->program.notes.begin(), part->program.notes.end());
+  for (const StagedProgram* half : {&forward_, &backward_})
+    all.insert(all.end(), half->stages().notes.begin(), half->stages().notes.end());
+  for (const Program* program : programs()) all.insert(all.end(), program->notes.begin(), program->notes.end());
   return all;
 }
 
 std::string StepParts::waits() const {
   std::vector<std::string> all;
-  for (const Part* part : parts()) {
-    if (!part->program.waits.empty()) all.push_back(part->program.waits);
+  for (const Program* program : programs()) {
+    if (!program->waits.empty()) all.push_back(program->waits);
   }
   return fmt::format("{}", fmt::join(all, "; "));
 }

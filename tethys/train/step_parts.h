@@ -8,9 +8,13 @@
 //   StepParts::Sums sums = parts.backward(state.parameters, batch, 0, std::move(forward));
 //   StepOutcome outcome = parts.update(state, feed, std::move(sums));
 //
+// With `split_offload` the loops over layers run a layer at a time, and what the backward reads of the forward waits in
+// the host's memory (runtime/staged.h).
+//
 // The numbers are those of the step as one program (train/step.h).
 #pragma once
 
+#include "runtime/staged.h"
 #include "train/state.h"
 #include "train/step_feed.h"
 #include "transforms/lower.h"
@@ -36,6 +40,7 @@ class StepParts {
   struct Forward {
     std::vector<Array> outputs;    // the loss, summed over the microbatch and multiplied by the inverse count
     std::vector<Array> residuals;  // what the backward reads
+    std::vector<Stream> streams;   // likewise, on the host
   };
   Forward forward(const std::vector<Array>& parameters, const DeviceBatch& batch, size_t microbatch);
 
@@ -50,7 +55,7 @@ class StepParts {
   // All of it.
   StepOutcome run(TrainingState& state, const StepFeed& feed);
 
-  // Of the program that takes most; compiled.
+  // Of the program that takes most on a device; compiled.
   const pjrt::MemoryStats& memory() const;
   std::vector<std::string> notes() const;
   std::string waits() const;
@@ -60,16 +65,19 @@ class StepParts {
     Program program;
     std::shared_ptr<const CompiledProgram> compiled = nullptr;
   };
-  std::vector<const Part*> parts() const;
+  std::vector<const Program*> programs() const;
   Program make(const Graph& graph, const std::vector<int64_t>& aliases = {}) const;
   void record_microbatch_parts();
+  void record_halves(const Split& halves, size_t inputs);
   void record_add(const std::vector<Port>& sums);
   void record_update_part(const std::vector<Port>& sums);
   std::vector<Array> arguments(const std::vector<Array>& parameters, const DeviceBatch& batch, size_t microbatch) const;
 
   Executor& executor_;
   const TrainingSetup& setup_;
-  Part count_, forward_, backward_, update_;
+  Capabilities capabilities_;
+  Part count_, update_;
+  StagedProgram forward_, backward_;
   std::optional<Part> add_;
   std::vector<size_t> forward_outputs_, backward_outputs_;  // which of the loss and the gradients
 };

@@ -33,13 +33,13 @@ StepResults record_running(RunObserver& observer, Graph& graph, const std::vecto
 
 StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredOptions deferred)
     : executor_(executor), setup_(setup), deferred_(std::move(deferred)) {
-  if (executor.mode() == Mode::Compile) {
+  if (executor.mode() == Mode::Compile || setup.split_offload) {
     parts_.emplace(executor, setup);
     notes_ = parts_->notes();
     waits_ = parts_->waits();
     compiled_ = std::async(std::launch::async, [this] { parts_->compile(); }).share();
   }
-  if (executor.mode() != Mode::Graph) return;
+  if (executor.mode() != Mode::Graph || parts_) return;
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
   Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases, setup.gathers);
   notes_ = program.notes;

@@ -51,7 +51,7 @@ class StepRunner {
   const TrainingSetup& setup_;
   DeferredOptions deferred_;
   std::shared_future<std::shared_ptr<const CompiledProgram>> program_;  // of graph mode
-  std::optional<StepParts> parts_;                                      // of compile mode
+  std::optional<StepParts> parts_;                                      // of compile mode, and with split_offload
   std::shared_future<void> compiled_;                                   // they are
   std::vector<std::string> notes_;
   std::string waits_;

@@ -24,6 +24,10 @@ struct RematPolicy {
   };
   Kind kind = Kind::None;
   std::vector<std::string> names;
+  // Tags of values that are kept in the host's memory: with Selective these are kept besides `names`. "layer_input"
+  // names the region's own inputs too.
+  std::vector<std::string> offload = {};
+  bool offload_all = false;  // whatever is kept, but for gathered parameters
   bool operator==(const RematPolicy&) const = default;
 };
 

@@ -114,7 +114,7 @@ struct ScanBackward {
       map[id] = v;
       behind.push_back(&map[id]);
     };
-    for (size_t i = 0; i < s.residuals.size(); ++i) put(s.residuals[i], in.xs[xs + i]);
+    for (size_t i = 0; i < s.residuals.size(); ++i) put(s.residuals[i], fetched(s, i, in.xs[xs + i]));
     size_t carry = 0;
     size_t y = xs + s.residuals.size();
     for (size_t i = 0; i < s.seeds.size(); ++i) {
@@ -197,7 +197,7 @@ Cotangents checkpoint_cotangents(Graph& graph, NodeId node, const VjpContext& co
   };
   for (size_t i = 0; i < count; ++i) put(s.joint->inputs()[i], context.operands[i]);
   for (size_t i = 0; i < s.residuals.size(); ++i) {
-    put(s.residuals[i], graph.value(graph.node(node).results[before + i]));
+    put(s.residuals[i], fetched(s, i, graph.value(graph.node(node).results[before + i])));
   }
   for (size_t i = 0; i < s.seeds.size(); ++i) {
     if (s.seeds[i]) put(s.seeds[i]->id, convert(*context.cotangents[i], context.results[i].dtype()));

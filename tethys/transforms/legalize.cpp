@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "ir/clone.h"
+#include "ops/control/to_memory.h"
 #include "ops/kernel/kernel.h"
 #include "ops/registry.h"
 
@@ -59,6 +60,10 @@ std::vector<Value> replacement(Graph& graph, const OpCall& node_call, const std:
 
 void legalize_node(const Graph& source, NodeId n, Graph& target, ValueMap& map, const Capabilities& capabilities) {
   const Node& node = source.node(n);
+  if (node.op == &to_memory_op && !capabilities.host_memory) {
+    map[node.results[0]] = map[node.operands[0]];
+    return;
+  }
   if (node.op != &kernel_op) {
     Regions regions;
     for (const auto& region : node.regions) regions.push_back(legalize(*region, capabilities));

@@ -4,6 +4,7 @@
 
 #include "ir/clone.h"
 #include "ops/control/redistribute.h"
+#include "ops/control/to_memory.h"
 #include "ops/registry.h"
 
 namespace tethys {
@@ -14,6 +15,9 @@ bool always_recomputed(const Node& node) {
   if (node.op == &redistribute_op) return !redistribute_attributes(node.attributes).keep;
   return node.op->recompute;
 }
+
+// What policies call the region's own inputs, which are kept in any case.
+constexpr std::string_view kRegionInput = "layer_input";
 
 class Planner {
  public:
@@ -47,6 +51,7 @@ class Planner {
       if (needed_[inputs[i]] && !request_.available[i]) split_.residuals.push_back(inputs[i]);
     }
     std::sort(split_.residuals.begin(), split_.residuals.end());
+    for (ValueId v : split_.residuals) split_.offloaded.push_back(is_offloaded(v));
   }
 
  private:
@@ -64,9 +69,21 @@ class Planner {
     if (policy_.kind == RematPolicy::Kind::None) return true;
     if (policy_.kind == RematPolicy::Kind::Full) return false;
     return std::any_of(node.results.begin(), node.results.end(), [this](ValueId v) {
-      const std::string& tag = graph_.info(v).tag;
-      return !tag.empty() && std::find(policy_.names.begin(), policy_.names.end(), tag) != policy_.names.end();
+      return is_named(v, policy_.names) || (is_named(v, policy_.offload) && graph_.info(v).tag != kRegionInput);
     });
+  }
+
+  bool is_named(ValueId v, const std::vector<std::string>& names) const {
+    const std::string& tag = graph_.info(v).tag;
+    return !tag.empty() && std::find(names.begin(), names.end(), tag) != names.end();
+  }
+
+  bool is_offloaded(ValueId v) const {
+    const Node& node = graph_.producer(v);
+    if (node.op == &redistribute_op && is_parametrization(redistribute_attributes(node.attributes))) return false;
+    if (policy_.offload_all || is_named(v, policy_.offload)) return true;
+    return node.op == &input_op &&
+           std::find(policy_.offload.begin(), policy_.offload.end(), kRegionInput) != policy_.offload.end();
   }
 
   void find_invariants() {
@@ -132,9 +149,16 @@ std::shared_ptr<Graph> forward_region(const RegionSplit& split, const Graph& reg
   }
   std::vector<Value> outputs;
   for (ValueId v : joint.outputs()) outputs.push_back(map[v]);
-  for (ValueId v : split.residuals) outputs.push_back(map[v]);
+  for (size_t i = 0; i < split.residuals.size(); ++i) {
+    const Value residual = map[split.residuals[i]];
+    outputs.push_back(split.offloaded[i] ? to_memory(residual, Memory::Host) : residual);
+  }
   forward->set_outputs(outputs);
   return forward;
+}
+
+Value fetched(const RegionSplit& split, size_t i, Value given) {
+  return split.offloaded[i] ? to_memory(given, Memory::Device) : given;
 }
 
 std::vector<std::optional<Value>> replay_backward(const RegionSplit& split, Graph& target, ValueMap& map) {

@@ -13,6 +13,7 @@ struct RegionSplit {
   std::vector<std::optional<Value>> seeds;      // per region output
   std::vector<std::optional<Value>> gradients;  // per region input
   std::vector<ValueId> residuals;               // forward values that the backward is given
+  std::vector<bool> offloaded;                  // per residual: it waits in the host's memory
   std::vector<bool> replayed;                   // per node: part of the backward, or computed again for it
 };
 
@@ -27,6 +28,9 @@ RegionSplit split_region(const Graph& region, const SplitRequest& request, const
 
 // The forward: the region with its residuals as further outputs.
 std::shared_ptr<Graph> forward_region(const RegionSplit& split, const Graph& region);
+
+// Residual number i, in the device's memory, from what the forward gave for it.
+Value fetched(const RegionSplit& split, size_t i, Value given);
 
 // Appends the backward to `target`. `map` has the available inputs, the residuals and the seeds; returns the gradients.
 std::vector<std::optional<Value>> replay_backward(const RegionSplit& split, Graph& target, std::vector<Value>& map);
