@@ -57,6 +57,7 @@ bench: setup ## speed, side by side with other systems
 	@benchmarks/run
 	@benchmarks/checkpoint
 	@benchmarks/tokenizer
+	@benchmarks/flags modes
 
 lint: setup ## format, include arrows, lengths of files, shell syntax
 	@scripts/lint

@@ -48,7 +48,7 @@ struct Trained {
   int64_t compiles_after_first = 0;
 };
 
-Trained train(const std::vector<std::string>& flags, Mode mode, bool split_offload = false) {
+Trained train(const std::vector<std::string>& flags, Mode mode, bool split_offload = false, int64_t steps = 3) {
   Config config;
   apply_flags(config, kSmall);
   apply_flags(config, flags);
@@ -60,7 +60,7 @@ Trained train(const std::vector<std::string>& flags, Mode mode, bool split_offlo
   runner.wait();
   Trained trained;
   int64_t compiles = 0;
-  for (int64_t step = 0; step < 3; ++step) {
+  for (int64_t step = 0; step < steps; ++step) {
     const PackedRows rows = packed_rows(step, kRows, kLength, kVocabulary);
     const Dims dims = {setup.shape.microbatches, setup.shape.rows, kLength};
     const auto microbatches = [&](const HostTensor& all) {
@@ -100,13 +100,27 @@ void expect_same(const Trained& got, const Trained& expected, const std::string&
   EXPECT_EQ(got.compiles_after_first, 0) << what;
 }
 
-class Modes : public testing::TestWithParam<Case> {};
+class EveryMode : public testing::TestWithParam<Case> {};
 
-TEST_P(Modes, GiveTheSameStateAndCompileInTheFirstStepAlone) {
+TEST_P(EveryMode, GivesTheSameStateAndCompilesInTheFirstStepAlone) {
   const Trained graph = train(GetParam().flags, Mode::Graph);
   for (const Mode mode : {Mode::Compile, Mode::Deferred, Mode::Eager})
     expect_same(train(GetParam().flags, mode), graph, std::string(name_of(mode)));
   if (GetParam().scans()) expect_same(train(GetParam().flags, Mode::Graph, true), graph, "split_offload");
+}
+
+TEST(Modes, InFloat32TenStepsAgreeToOneInTenThousand) {
+  const std::vector<std::string> flags = {"--training.dtype", "float32", "--graph.scan_layers",
+                                          "--training.local_batch_size", "4"};
+  const std::vector<double> graph = train(flags, Mode::Graph, false, 10).losses;
+  const auto expect_near = [&](const std::vector<double>& losses, const std::string& what) {
+    ASSERT_EQ(losses.size(), graph.size());
+    for (size_t i = 0; i < graph.size(); ++i) EXPECT_NEAR(losses[i], graph[i], 1e-4 * graph[i]) << what;
+  };
+  for (const Mode mode : {Mode::Compile, Mode::Deferred, Mode::Eager})
+    expect_near(train(flags, mode, false, 10).losses, std::string(name_of(mode)));
+  expect_near(train(flags, Mode::Graph, true, 10).losses, "split_offload");
+  EXPECT_LT(graph.back(), graph.front());
 }
 
 const Case kCases[] = {
@@ -132,7 +146,7 @@ const Case kCases[] = {
       "--parallelism.expert_parallel_degree", "4", "--graph.scan_layers", "--graph.prefetch", "1",
       "--training.local_batch_size", "1"}},
 };
-INSTANTIATE_TEST_SUITE_P(Steps, Modes, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Steps, EveryMode, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
