@@ -1,6 +1,6 @@
 # The bare call lists the targets. Every target that needs it runs the set-up first, which does nothing when all is there.
 .DEFAULT_GOAL := help
-.PHONY: help setup build train test test-quick parity parquet soak fuzz bench fmt lint tidy asan golden docs
+.PHONY: help setup setup-tpu build train test test-quick parity parquet soak fuzz bench fmt lint tidy asan golden docs
 MAKEFLAGS += --no-print-directory
 RELEASE := build/release
 
@@ -9,6 +9,9 @@ help: ## this list
 
 setup: ## Debian packages, plugins and headers; CPU_PLUGIN=openxla (or xla) chooses the default plugin
 	@scripts/setup $(CPU_PLUGIN)
+
+setup-tpu: setup ## the compiler for TPUs, which `tethys compile` and its test need; it needs no TPU
+	@scripts/setup tpu
 
 build: setup ## everything, optimised, in build/release
 	@scripts/build release

@@ -46,7 +46,7 @@ int run(Invocation& invocation) {
   show(check_parquet(data_places(surroundings).parquet_reader));
   for (const Finding& finding : plugins) show(finding);
   if (plugin.empty()) {
-    show({Finding::State::Note, "tpu", "for a TPU: `pip install libtpu`, then tethys doctor --plugin …/libtpu.so", ""});
+    show(check_libtpu(libtpu_path(surroundings.executable)));
     show({Finding::State::Note, "cuda",
           "for a GPU: `pip install jax-cuda12-pjrt`, then tethys doctor --plugin …/xla_cuda_plugin.so", ""});
   }
@@ -64,7 +64,7 @@ const Command kDoctorCommand{
     "[--plugin PATH]",
     "look whether this machine has what a run needs",
     "  tethys doctor\n"
-    "  tethys doctor --plugin ~/venv/lib/python3.11/site-packages/libtpu/libtpu.so\n\n"
+    "  tethys doctor --plugin .deps/plugins/libtpu.so      on a machine with a TPU\n\n"
     "A line for each thing that was looked at: the program, recipes, CPU, memory, cache, disk, the reader of Parquet,\n"
     "and the plugins, each of which is loaded and computes something. A fault has a line that says how to mend it.\n"
     "Exit status: 0 without a fault, 1 with one.\n",

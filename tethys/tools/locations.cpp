@@ -30,14 +30,19 @@ Path recipes_folder(const Path& executable) {
   return folder;
 }
 
+Path libtpu_path(const Path& executable) { return find_above(executable, {".deps/plugins/libtpu.so"}); }
+
 std::string plugin_path(const Config& config, const Path& executable) {
   const std::string& given = config.get_string("device.plugin");
   if (!given.empty()) return given;
   const std::string& platform = config.get_string("device.platform");
   if (platform == "tpu") {
+    const Path libtpu = libtpu_path(executable);
+    if (!libtpu.empty()) return libtpu.string();
     user_error(
-        "device.platform = tpu needs a plugin: install it with `pip install libtpu` and give its libtpu.so as "
-        "--device.plugin PATH");
+        "TPUs need the plugin libtpu, and .deps/plugins/libtpu.so is not at or above {}: run `make setup-tpu`, or give "
+        "the path of a libtpu.so as --device.plugin PATH",
+        executable.parent_path().string());
   }
   if (platform == "cuda") {
     user_error(

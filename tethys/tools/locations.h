@@ -15,8 +15,12 @@ struct Surroundings;
 // The nearest folder `recipes` at or above the program's folder. UserError if there is none.
 Path recipes_folder(const Path& executable);
 
-// The plugin that device.plugin names, or else that of the platform: on cpu .deps/plugins/default.so above the
-// program's folder, or xla_cpu.so beside it. UserError that says what to install if there is none.
+// The plugin for TPUs that `make setup-tpu` installs, in a folder above the program's; empty where it did not.
+Path libtpu_path(const Path& executable);
+
+// The plugin that device.plugin names, or else that of the platform: on tpu libtpu_path, on cpu
+// .deps/plugins/default.so above the program's folder, or xla_cpu.so beside it. UserError that says what to install if
+// there is none.
 std::string plugin_path(const Config& config, const Path& executable);
 
 // The machine of the configuration: its plugin, and the cache folder that is ours.

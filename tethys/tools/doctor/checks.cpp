@@ -139,6 +139,16 @@ Finding check_plugin(const Path& plugin, const std::string& xla_flags, const std
           xla_flags.empty() ? fix : fmt::format("unset XLA_FLAGS, which is '{}', and try again", shown(xla_flags))};
 }
 
+Finding check_libtpu(const Path& libtpu) {
+  if (libtpu.empty()) {
+    return {State::Note, "tpu", "`make setup-tpu` installs libtpu, which `tethys compile` and TPUs need", ""};
+  }
+  return {State::Note, "tpu",
+          fmt::format("{}: `tethys compile` takes it; where there is a TPU, tethys doctor --plugin tries it",
+                      libtpu.string()),
+          ""};
+}
+
 std::vector<Finding> check_plugins(const Path& executable, const std::string& xla_flags) {
   Path used;
   try {
@@ -154,7 +164,8 @@ std::vector<Finding> check_plugins(const Path& executable, const std::string& xl
        entry.increment(ignored)) {
     std::error_code dangling;
     const bool same = std::filesystem::equivalent(entry->path(), used, dangling);
-    if (entry->path().extension() == ".so" && !same) others.push_back(entry->path());
+    const bool needs_device = entry->path().filename() == "libtpu.so";
+    if (entry->path().extension() == ".so" && !same && !needs_device) others.push_back(entry->path());
   }
   std::sort(others.begin(), others.end());
   for (const Path& other : others) {

@@ -30,8 +30,12 @@ Finding check_parquet(const std::string& reader);
 // does not know a flag of `xla_flags`, ends the process that loads it. `fix` is for one that does not.
 Finding check_plugin(const Path& plugin, const std::string& xla_flags, const std::string& fix);
 
+// What the plugin for TPUs is good for here; an empty path: it is not installed. It is not loaded: without a TPU it
+// makes no client.
+Finding check_libtpu(const Path& libtpu);
+
 // check_plugin of the plugin that is used by default, and of those beside it, which are no more than a Note: a run uses
-// one of them only if it is told to. A Fault if there is none.
+// one of them only if it is told to. That for TPUs is left out. A Fault if there is none.
 std::vector<Finding> check_plugins(const Path& executable, const std::string& xla_flags);
 
 }  // namespace tethys
