@@ -11,6 +11,7 @@ extern const Command kEvalCommand;
 extern const Command kInspectCommand;
 extern const Command kCheckpointVerifyCommand;
 extern const Command kCheckpointListCommand;
+extern const Command kCompileCommand;
 extern const Command kConfigCommand;
 extern const Command kConvertCommand;
 extern const Command kDataCommand;

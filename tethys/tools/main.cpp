@@ -21,6 +21,7 @@ const Commands kCommands = {
     &kGenerateCommand,
     &kEvalCommand,
     &kInspectCommand,
+    &kCompileCommand,
     &kConfigCommand,
     &kConvertCommand,
     &kCheckpointVerifyCommand,

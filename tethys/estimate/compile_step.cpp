@@ -1,0 +1,173 @@
+#include "estimate/compile_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "config/config.h"
+#include "pjrt/error.h"
+#include "pjrt/topology.h"
+#include "runtime/program_cache.h"
+#include "train/machine.h"
+#include "train/step.h"
+
+namespace tethys {
+namespace {
+
+constexpr const char* kReplicate = "parallelism.data_parallel_replicate_degree";
+constexpr const char* kShard = "parallelism.data_parallel_shard_degree";
+
+StepMemory memory_of_arguments(const Program& program, size_t stored) {
+  StepMemory memory;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    const Port& port = program.inputs[i];
+    const int64_t bytes = local_type(port.type, port.placement, program.mesh).bytes();
+    int64_t& kind = i < stored                   ? memory.parameters
+                    : i < 3 * stored             ? memory.moments
+                    : program.aliases.at(i) >= 0 ? memory.other_state
+                                                 : memory.batch;
+    kind += bytes;
+  }
+  return memory;
+}
+
+void add_planned(StepMemory& memory, const pjrt::MemoryStats& planned) {
+  memory.padding = std::max<int64_t>(planned.arguments - memory.arguments(), 0);
+  memory.results = planned.outputs - planned.aliased;
+  memory.temporaries = planned.temporaries;
+  memory.code = planned.generated_code;
+}
+
+// "… HLO temporaries (173.98G) exceeds …": the size behind `what` in an error of the compiler's; 0 if it names none.
+int64_t bytes_named(const std::string& text, const std::string& what) {
+  const size_t at = text.find(what + " (");
+  if (at == std::string::npos) return 0;
+  const size_t begin = at + what.size() + 2, end = text.find_first_of("KMG)", begin);
+  if (end == std::string::npos) return 0;
+  const auto number = parse_number<double>(std::string_view(text).substr(begin, end - begin));
+  constexpr std::string_view kUnits = "KMG";
+  const size_t unit = kUnits.find(text[end]);
+  const int shift = unit == std::string_view::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+  return number ? std::llround(std::ldexp(*number, shift)) : 0;
+}
+
+void compile(CompiledStep& step, const Program& program, const pjrt::Topology& topology, const Config& config) {
+  const Clock::time_point begin = Clock::now();
+  try {
+    step.executable = topology.compile(program.text, compile_options(program.mesh, compile_options_of(config)));
+    add_planned(step.memory, step.executable->memory_stats());
+  } catch (const pjrt::PjrtError& error) {
+    blame_compile_options(config, error);
+    if (error.code() != pjrt::ErrorCode::ResourceExhausted || error.text().find("HbmOom") == std::string::npos) throw;
+    step.refusal = error.text();
+    step.memory.temporaries = bytes_named(error.text(), "HLO temporaries");
+  }
+  step.compile_seconds = seconds_since(begin);
+}
+
+pjrt::Topology topology_of(const Slice& slice, const std::shared_ptr<const pjrt::Plugin>& plugin) {
+  pjrt::NamedValues options;
+  if (slice.slices > 1) options["num_slices"] = slice.slices;
+  pjrt::Topology topology(plugin, slice.topology, options);
+  if (topology.device_count() != slice.devices()) {
+    user_error("{} has {} devices to the plugin {}, and {} to us: it is not the version that `make setup-tpu` installs",
+               to_string(slice), topology.device_count(), plugin->path(), slice.devices());
+  }
+  return topology;
+}
+
+}  // namespace
+
+void check_slice(const Config& config, const Slice& slice) {
+  if (config.get_string("graph.mode") != "graph") {
+    user_error("{}: only the whole step of --mode graph is compiled for a topology", config.cite("graph.mode"));
+  }
+  const int64_t devices = slice.devices();
+  const int64_t count = config.get_int("device.count");
+  if (count != -1 && count != devices) {
+    user_error("{}, and {} has {} devices: leave it out, the topology says how many there are",
+               config.cite("device.count"), to_string(slice), devices);
+  }
+  const int64_t replicate = config.get_int(kReplicate), context = config.get_int("parallelism.context_parallel_degree"),
+                tensor = config.get_int("parallelism.tensor_parallel_degree"), shard = config.get_int(kShard);
+  const int64_t others = replicate * context * tensor, taken = others * std::max<int64_t>(shard, 1);
+  const bool fills = shard == -1 ? devices % others == 0 : taken == devices;
+  if (!fills) {
+    const std::string fix = devices % others == 0 ? fmt::format("{} = {} would fill it", kShard, devices / others)
+                                                  : "lower them, or give a larger topology";
+    user_error("the mesh {} {}: dp_replicate {} × dp_shard {} × cp {} × tp {} {} {} devices, and there are {}; {}",
+               taken > devices ? "is larger than" : "does not fill", to_string(slice), replicate,
+               shard == -1 ? "(the rest)" : std::to_string(shard), context, tensor,
+               shard == -1 ? "comes in groups of" : "is", taken, devices, fix);
+  }
+  if (replicate % slice.slices != 0) {
+    user_error("{} is no multiple of the {} slices, which replicas lie on: {} would work", config.cite(kReplicate),
+               slice.slices, slice.slices);
+  }
+}
+
+CompiledStep compile_step(const Config& config, const Slice& slice, const std::shared_ptr<const pjrt::Plugin>& plugin) {
+  check_slice(config, slice);
+  const pjrt::Topology topology = topology_of(slice, plugin);
+  CompiledStep step;
+  step.slice = slice;
+  const Clock::time_point begin = Clock::now();
+  step.setup = set_up(config, slice.devices());
+  const TrainingSetup& setup = step.setup;
+  const RecordedStep recorded = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
+  const Program program =
+      make_program(*recorded.graph, setup.mesh, {.platform = "tpu", .kernels = {}}, recorded.aliases, setup.gathers);
+  step.lowering_seconds = seconds_since(begin);
+  step.program_bytes = program.text.size();
+  step.collectives = program.collectives;
+  step.memory = memory_of_arguments(program, setup.store.size());
+  compile(step, program, topology, config);
+  return step;
+}
+
+std::vector<std::string> helpful_flags(const Config& config, const TrainingSetup& setup) {
+  const int64_t batch = config.get_int("training.local_batch_size"), length = config.get_int("training.seq_len");
+  const bool stays_divisible = config.get_int("training.global_batch_size") == -1 || batch % 2 == 0;
+  struct Flag {
+    const char* option;
+    std::string value;
+    bool helps;
+    const char* why;
+  };
+  const Flag flags[] = {
+      {"graph.remat", "full", config.get_string("graph.remat") != "full", "activations are computed again"},
+      {"graph.scan_layers", "", !config.get_bool("graph.scan_layers"), "layers are one loop, and share their memory"},
+      {"training.local_batch_size", std::to_string(batch / 2), batch > 1 && stays_divisible, "fewer activations"},
+      {"parallelism.data_parallel_replicate_degree", "1", setup.degrees.replicate > 1,
+       "with a larger parallelism.data_parallel_shard_degree state is sharded further"},
+      {"parallelism.tensor_parallel_degree", std::to_string(2 * setup.degrees.tensor), true,
+       "with parallelism.enable_sequence_parallel a device has fewer activations"},
+      {"parallelism.context_parallel_degree", std::to_string(2 * setup.degrees.context), length > 1,
+       "a device has fewer tokens of each row"},
+      {"parallelism.fsdp_reshard_after_forward", "always",
+       config.get_string("parallelism.fsdp_reshard_after_forward") == "never", "gathered weights are not kept"},
+      {"parallelism.fsdp_gather", "parameter", setup.gathers.by_block, "gathered weights are fewer at a time"},
+      {"kernels.attention", "chunked", true, "scores are never held as a whole"},
+      {"kernels.loss", "chunked", true, "logits are never held as a whole"},
+      {"training.seq_len", std::to_string(length / 2), length > 1, "fewer activations"},
+  };
+  std::vector<std::string> texts;
+  for (const Flag& flag : flags) {
+    const Option* option = config.find(flag.option);
+    if (!flag.helps || option == nullptr) continue;
+    const std::vector<std::string>& choices = option->choices;
+    if (option->type == OptionType::Enum) {
+      const bool known = std::find(choices.begin(), choices.end(), flag.value) != choices.end();
+      if (!known || config.get_string(flag.option) == flag.value) continue;
+    }
+    texts.push_back(fmt::format("--{}{}{}: {}", flag.option, flag.value.empty() ? "" : " ", flag.value, flag.why));
+  }
+  return texts;
+}
+
+}  // namespace tethys

@@ -1,0 +1,71 @@
+#include "estimate/compile_step.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "config/config.h"
+
+namespace tethys {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+Config with(const std::vector<std::pair<std::string, OptionValue>>& values) {
+  Config config;
+  for (const auto& [name, value] : values) config.set(name, value, {Origin::Source::Flag, "--" + name});
+  return config;
+}
+
+std::string complaint(const Config& config, const Slice& slice) {
+  try {
+    check_slice(config, slice);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+constexpr const char* kShard = "parallelism.data_parallel_shard_degree";
+constexpr const char* kTensor = "parallelism.tensor_parallel_degree";
+constexpr const char* kReplicate = "parallelism.data_parallel_replicate_degree";
+
+TEST(CheckSlice, TakesAMeshThatFillsIt) {
+  EXPECT_EQ(complaint(Config(), slice_named("v6e:4x4")), "none");
+  EXPECT_EQ(complaint(with({{kShard, int64_t{8}}, {kTensor, int64_t{2}}}), slice_named("v6e:4x4")), "none");
+  EXPECT_EQ(complaint(with({{kReplicate, int64_t{2}}}), slice_named("v6e:4x4", 2)), "none");
+}
+
+TEST(CheckSlice, RefusesAMeshThatDoesNot) {
+  EXPECT_THAT(complaint(with({{kShard, int64_t{32}}}), slice_named("v6e:4x4")),
+              AllOf(HasSubstr("larger than v6e:4x4"), HasSubstr("is 32 devices, and there are 16"),
+                    HasSubstr(std::string(kShard) + " = 16 would fill it")));
+  EXPECT_THAT(complaint(with({{kShard, int64_t{4}}}), slice_named("v6e:4x4")), HasSubstr("does not fill v6e:4x4"));
+  EXPECT_THAT(complaint(with({{kTensor, int64_t{3}}}), slice_named("v6e:4x4")), HasSubstr("comes in groups of 3"));
+  EXPECT_THAT(complaint(with({{kTensor, int64_t{32}}}), slice_named("v6e:4x4")), HasSubstr("give a larger topology"));
+  EXPECT_THAT(complaint(Config(), slice_named("v6e:4x4", 2)), HasSubstr("2 would work"));
+  EXPECT_THAT(complaint(with({{"device.count", int64_t{4}}}), slice_named("v6e:4x4")), HasSubstr("leave it out"));
+  EXPECT_THAT(complaint(with({{"graph.mode", std::string("eager")}}), slice_named("v6e:4x4")), HasSubstr("eager"));
+}
+
+// The options that would help are those that do not hold yet, and each can be given as it stands.
+TEST(HelpfulFlags, NameWhatIsNotSetYet) {
+  const Config wide = with({{"training.local_batch_size", int64_t{8}}});
+  const std::vector<std::string> flags = helpful_flags(wide, set_up(wide, 1));
+  EXPECT_THAT(flags, Contains(StartsWith("--graph.remat full: ")));
+  EXPECT_THAT(flags, Contains(StartsWith("--graph.scan_layers: ")));
+  EXPECT_THAT(flags, Contains(StartsWith("--training.local_batch_size 4: ")));
+  const Config narrow = with(
+      {{"training.local_batch_size", int64_t{1}}, {"graph.scan_layers", true}, {"graph.remat", std::string("full")}});
+  const std::vector<std::string> rest = helpful_flags(narrow, set_up(narrow, 1));
+  EXPECT_THAT(rest, Not(Contains(StartsWith("--graph."))));
+  EXPECT_THAT(rest, Not(Contains(StartsWith("--training.local_batch_size"))));
+  EXPECT_THAT(rest, Contains(StartsWith("--parallelism.tensor_parallel_degree 2: ")));
+}
+
+}  // namespace
+}  // namespace tethys

@@ -1,0 +1,146 @@
+#include "estimate/step_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/number.h"
+#include "base/units.h"
+#include "config/config.h"
+
+namespace tethys {
+namespace {
+
+double figure(const pjrt::NamedValues& values, const std::string& name) {
+  const auto found = values.find(name);
+  if (found == values.end()) return 0;
+  if (const auto* number = std::get_if<float>(&found->second)) return *number;
+  return 0;
+}
+
+// "1.23 T", "45.6 G": three digits and the power of a thousand.
+std::string short_number(double number) {
+  constexpr std::string_view kPowers[] = {"", " k", " M", " G", " T", " P", " E"};
+  size_t power = 0;
+  while (std::abs(number) >= 1000 && power + 1 < std::size(kPowers)) number /= 1000, ++power;
+  return fmt::format("{:.4g}{}", number, kPowers[power]);
+}
+
+struct MemoryLine {
+  const char* name;
+  int64_t bytes;
+};
+
+std::vector<MemoryLine> memory_lines(const StepMemory& m) {
+  return {{"parameters", m.parameters},    {"optimizer moments", m.moments},
+          {"other state", m.other_state},  {"batch", m.batch},
+          {"padding of these", m.padding}, {"results not donated", m.results},
+          {"temporaries", m.temporaries},  {"code", m.code}};
+}
+
+std::string memory_text(const StepReport& r) {
+  std::string text = "memory of a device, in GiB; temporaries are activations and what one op leaves to the next\n";
+  for (const auto& [name, bytes] : memory_lines(r.memory)) {
+    if (bytes != 0) text += fmt::format("  {:<22}{:>10.3f}\n", name, gib(bytes));
+  }
+  const double free = r.usable_hbm - static_cast<double>(r.memory.total());
+  text += fmt::format("  {:<22}{:>10.3f} of {:.2f} that a program may take: {}\n", "together", gib(r.memory.total()),
+                      gib(r.usable_hbm),
+                      r.fits     ? fmt::format("fits, {:.2f} are free", gib(free))
+                      : free < 0 ? fmt::format("does not fit, {:.2f} too many", gib(-free))
+                                 : "does not fit");
+  if (!r.refusal.empty()) text += fmt::format("  the compiler: {}\n", r.refusal.substr(0, r.refusal.find(". See ")));
+  return text;
+}
+
+std::string flags_text(const StepReport& r) {
+  if (r.fits) return "";
+  std::string text = "what would make it smaller\n";
+  for (const std::string& flag : r.flags) text += fmt::format("  {}\n", flag);
+  return text;
+}
+
+std::string flops_text(const StepReport& r) {
+  std::string text = "FLOPs of a device's share of a step\n";
+  text += fmt::format("  {:<22}{:>10}\n", "by our formula", short_number(r.formula_flops));
+  if (r.xla_flops > 0) text += fmt::format("  {:<22}{:>10}\n", "by XLA", short_number(r.xla_flops));
+  return text;
+}
+
+nlohmann::ordered_json json_of(const StepReport& r) {
+  nlohmann::ordered_json memory;
+  for (const auto& [name, bytes] : memory_lines(r.memory)) {
+    std::string key = name;
+    for (char& c : key) c = c == ' ' ? '_' : c;
+    memory[key] = bytes;
+  }
+  memory["together"] = r.memory.total();
+  memory["usable"] = std::llround(r.usable_hbm);
+  return {{"recipe", r.recipe},
+          {"topology", r.topology},
+          {"mesh", r.mesh},
+          {"devices", r.devices},
+          {"tokens_per_step", r.tokens},
+          {"fits", r.fits},
+          {"compiler_refusal", r.refusal},
+          {"helpful_flags", r.flags},
+          {"memory_bytes_per_device", memory},
+          {"flops_per_device_formula", r.formula_flops},
+          {"flops_per_device_xla", r.xla_flops},
+          {"program_bytes", r.program_bytes},
+          {"lowering_seconds", r.lowering_seconds},
+          {"compile_seconds", r.compile_seconds}};
+}
+
+}  // namespace
+
+StepReport report_of(const std::string& recipe, const Config& config, CompiledStep& step) {
+  StepReport r;
+  r.recipe = recipe;
+  r.topology = to_string(step.slice);
+  r.mesh = to_string(step.setup.mesh);
+  r.devices = step.slice.devices();
+  r.tokens = step.setup.tokens_per_step();
+  r.fits = step.fits();
+  r.memory = step.memory;
+  r.usable_hbm = step.slice.kind->usable_hbm;
+  r.refusal = step.refusal;
+  if (!r.fits) r.flags = helpful_flags(config, step.setup);
+  const FlopsModel flops = flops_model_of(config, *step.setup.model);
+  r.formula_flops =
+      flops_per_token(flops, step.setup.shape.seq_len) * static_cast<double>(r.tokens) / static_cast<double>(r.devices);
+  if (step.executable) r.xla_flops = figure(step.executable->cost_analysis(), "flops");
+  r.program_bytes = step.program_bytes;
+  r.lowering_seconds = step.lowering_seconds;
+  r.compile_seconds = step.compile_seconds;
+  return r;
+}
+
+std::string report_text(const StepReport& r) {
+  return fmt::format("{} for {}: {} ({}), {} tokens a step\n", r.recipe, r.topology, counted(r.devices, "device"),
+                     r.mesh, with_commas(r.tokens)) +
+         memory_text(r) + flags_text(r) + flops_text(r) +
+         fmt::format("program: {} bytes, recorded and lowered in {:.2f} s, compiled in {:.1f} s\n",
+                     with_commas(static_cast<int64_t>(r.program_bytes)), r.lowering_seconds, r.compile_seconds);
+}
+
+std::string report_table(const std::vector<StepReport>& reports) {
+  std::string text = fmt::format("{:<24} {:<16} {:>7} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "recipe", "topology",
+                                 "devices", "fits", "GiB", "of", "state", "temporary", "compile s");
+  for (const StepReport& r : reports) {
+    const StepMemory& m = r.memory;
+    text += fmt::format("{:<24} {:<16} {:>7} {:>5} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.1f}\n", r.recipe,
+                        r.topology, r.devices, r.fits ? "yes" : "no", gib(m.total()), gib(r.usable_hbm),
+                        gib(m.parameters + m.moments + m.other_state), gib(m.temporaries), r.compile_seconds);
+  }
+  return text;
+}
+
+std::string report_json(const std::vector<StepReport>& reports) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const StepReport& report : reports) list.push_back(json_of(report));
+  return list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tethys

@@ -1,0 +1,107 @@
+// tethys compile: a recipe's whole step compiled for a slice of TPUs that need not be there.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "base/error.h"
+#include "config/recipe.h"
+#include "estimate/step_report.h"
+#include "tools/commands.h"
+#include "tools/exit_status.h"
+#include "tools/libtpu_environment.h"
+#include "tools/locations.h"
+
+namespace tethys {
+namespace {
+
+std::vector<Option> options() {
+  return with_training_options({
+      text_list_option("topology", {}, "slices to compile for, such as v6e:16x16; several are separated by commas"),
+      int_option("num_slices", 1, between(1, 1024), "slices of the topology, on one network: replicas lie on them"),
+      text_option("json", "", "file that gets all figures"),
+  });
+}
+
+// The configuration of each recipe: the flags hold for all of them.
+struct Recipe {
+  std::string name;
+  Config config;
+};
+
+std::vector<Recipe> load_recipes(const Invocation& invocation) {
+  if (invocation.arguments.empty()) {
+    user_error("tethys compile needs a recipe: tethys compile llama3_8b --topology v6e:16x16");
+  }
+  std::vector<Recipe> recipes;
+  for (const std::string& argument : invocation.arguments) {
+    Recipe& recipe = recipes.emplace_back(Recipe{"", invocation.config});
+    Config& config = recipe.config;
+    recipe.name = load_recipe(config, argument, recipes_folder(invocation.surroundings.executable));
+    if (config.get_string("device.platform") != "tpu") {
+      if (config.origin("device.platform").source == Origin::Source::Flag) {
+        user_error("{}: tethys compile is for TPUs; leave it out", config.cite("device.platform"));
+      }
+      config.set("device.platform", std::string("tpu"), {Origin::Source::Flag, "tethys compile"});
+    }
+    check_config(config);
+  }
+  return recipes;
+}
+
+std::vector<Slice> slices_of(const Config& config) {
+  std::vector<Slice> slices;
+  for (const std::string& topology : config.get_strings("topology")) {
+    slices.push_back(slice_named(topology, config.get_int("num_slices")));
+  }
+  if (slices.empty()) user_error("tethys compile needs --topology, such as v6e:16x16 or v5p:8x8x8");
+  return slices;
+}
+
+int run(Invocation& invocation) {
+  const Surroundings& surroundings = invocation.surroundings;
+  const std::string& file = invocation.config.get_string("json");
+  if (!file.empty()) require_writable(file);
+  const std::vector<Slice> slices = slices_of(invocation.config);
+  const std::vector<Recipe> recipes = load_recipes(invocation);
+  for (const Recipe& recipe : recipes) {  // before what takes minutes
+    for (const Slice& slice : slices) check_slice(recipe.config, slice);
+  }
+  set_libtpu_environment();
+  const auto plugin = pjrt::Plugin::load(plugin_path(recipes[0].config, surroundings.executable));
+  std::vector<StepReport> reports;
+  bool all_fit = true;
+  for (const auto& [name, config] : recipes) {
+    for (const Slice& slice : slices) {
+      CompiledStep step = compile_step(config, slice, plugin);
+      for (const std::string& warning : step.setup.warnings) fmt::print(surroundings.out, "warning: {}\n", warning);
+      reports.push_back(report_of(name, config, step));
+      all_fit = all_fit && reports.back().fits;
+      fmt::print(surroundings.out, "{}\n", report_text(reports.back()));
+      surroundings.out.flush();
+    }
+  }
+  fmt::print(surroundings.out, "{}", report_table(reports));
+  if (!file.empty()) write_file(file, report_json(reports));
+  return all_fit ? kDone : kDoesNotFit;
+}
+
+}  // namespace
+
+const Command kCompileCommand{
+    "compile",
+    "RECIPE… --topology KIND:CHIPS[,…] [--section.option VALUE]…",
+    "compile a step for TPUs that need not be there: does it fit, what would it cost",
+    "  tethys compile llama3_8b --topology v6e:16x16\n"
+    "  tethys compile llama3_8b llama3_70b --topology v6e:16x16,v5p:4x4x8 --json compiled.json\n"
+    "  tethys compile llama3_405b --topology v6e:16x16 --num_slices 2 \\\n"
+    "      --parallelism.data_parallel_replicate_degree 2\n\n"
+    "The program is that of a run in graph mode, compiled by libtpu, which `make setup-tpu` installs; this machine "
+    "needs\n"
+    "no TPU. Printed are whether it fits and by how much, the memory of a device by kind, and FLOPs; then a table of "
+    "all\n"
+    "recipes and topologies. Parameters are sharded over all devices of the topology unless the recipe or a flag says\n"
+    "otherwise. Exit status: 0 all fit, 2 a mistake in the input, 3 one does not fit.\n",
+    options,
+    run,
+};
+
+}  // namespace tethys

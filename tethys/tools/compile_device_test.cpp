@@ -1,0 +1,88 @@
+// tethys compile from outside: with libtpu, which `make setup-tpu` installs, and what it says without it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "tools/testing.h"
+
+namespace tethys {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kLibtpu = TETHYS_SOURCE_DIR "/.deps/plugins/libtpu.so";
+
+#define NEEDS_LIBTPU() \
+  if (!std::filesystem::exists(kLibtpu)) GTEST_SKIP() << "libtpu is not installed: `make setup-tpu` does that"
+
+// One layer of the debug model, which compiles in seconds.
+const Flags kSmall = {
+    "compile", "llama3_debugmodel", "--model.n_layers", "1", "--training.seq_len", "128", "--model.vocab_size", "512"};
+
+TEST(Compile, OfAStepForASliceThatIsNotThereSaysWhatItTakes) {
+  NEEDS_LIBTPU();
+  const TemporaryFolder folder;
+  const std::string file = (folder / "compiled.json").string();
+  const Ended ended = run_tethys(kSmall + Flags{"--topology", "v5e:2x2", "--json", file});
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_THAT(ended.output,
+              AllOf(HasSubstr("4 devices (dp_shard=4)"), HasSubstr("of 15.75 that a program may take: fits")));
+  const nlohmann::json json = nlohmann::json::parse(read_file(file)).at(0);
+  EXPECT_EQ(json.at("topology"), "v5e:2x2");
+  EXPECT_TRUE(json.at("fits").get<bool>());
+  // Embedding, output projection, four square matrices of attention, three of the feed-forward, three norms; in
+  // float32, a quarter on each device.
+  const int64_t parameters = 2 * 512 * 256 + 4 * 256 * 256 + 3 * 256 * 768 + 3 * 256;
+  EXPECT_EQ(json.at("memory_bytes_per_device").at("parameters"), parameters);
+  EXPECT_EQ(json.at("memory_bytes_per_device").at("optimizer_moments"), 2 * parameters);
+  EXPECT_GT(json.at("memory_bytes_per_device").at("temporaries"), 0);
+}
+
+TEST(Compile, OfAStepTooLargePrintsItsTableAndWhatWouldHelp) {
+  NEEDS_LIBTPU();
+  const Ended ended = run_tethys(kSmall + Flags{"--topology", "v5e:1x1", "--training.local_batch_size", "1024",
+                                                "--training.seq_len", "4096", "--no-graph.scan_layers"});
+  EXPECT_EQ(ended.status, 3) << ended.output;
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("does not fit"), HasSubstr("CompileTimeHbmOom"), HasSubstr("temporaries"),
+                                  HasSubstr("--graph.remat full"), HasSubstr("--training.local_batch_size 512")));
+}
+
+TEST(Compile, RefusesAnOptionThatTheCompilerDoesNotKnow) {
+  NEEDS_LIBTPU();
+  const Ended ended = run_tethys(kSmall + Flags{"--topology", "v5e:1x1", "--device.compile_options", "xla_no_such=1"});
+  EXPECT_EQ(ended.status, 2) << ended.output;
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("device.compile_options"), HasSubstr("does not take xla_no_such")));
+}
+
+TEST(Compile, SaysWhatIsMissingOrWrongBeforeItCompiles) {
+  const auto expect_mistake = [](const Flags& flags, const std::string& message) {
+    const Ended ended = run_tethys(flags);
+    EXPECT_EQ(ended.status, 2) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr(message));
+  };
+  expect_mistake({"compile", "--topology", "v5e:2x2"}, "needs a recipe");
+  expect_mistake(kSmall, "needs --topology");
+  expect_mistake(kSmall + Flags{"--topology", "v5e:2x3"}, "'v5e:2x3' is no topology");
+  expect_mistake(kSmall + Flags{"--topology", "v5e:2x2", "--device", "cpu"}, "is for TPUs");
+  expect_mistake(kSmall + Flags{"--topology", "v5e:2x2", "--parallelism.data_parallel_shard_degree", "8"},
+                 "larger than v5e:2x2");
+}
+
+TEST(Compile, WithoutLibtpuNamesTheCommandThatInstallsIt) {
+  const TemporaryFolder folder;  // with no .deps at or above it
+  const Path program = folder / "tethys";
+  std::filesystem::copy_file(TETHYS_PROGRAM, program);
+  std::filesystem::create_directory_symlink(TETHYS_SOURCE_DIR "/recipes", folder / "recipes");
+  const Path output = folder / "output";
+  const int status = std::system(
+      fmt::format("{} compile llama3_debugmodel --topology v5e:2x2 > {} 2>&1", program.string(), output.string())
+          .c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_THAT(read_file(output), HasSubstr("make setup-tpu"));
+}
+
+}  // namespace
+}  // namespace tethys
