@@ -121,7 +121,7 @@ CompiledStep compile_step(const Config& config, const Slice& slice, const std::s
   const TrainingSetup& setup = step.setup;
   const RecordedStep recorded = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
   const Program program =
-      make_program(*recorded.graph, setup.mesh, {.platform = "tpu", .kernels = {}}, recorded.aliases, setup.gathers);
+      make_program(*recorded.graph, setup.mesh, capabilities_of(config), recorded.aliases, setup.gathers);
   step.lowering_seconds = seconds_since(begin);
   step.program_bytes = program.text.size();
   step.collectives = program.collectives;

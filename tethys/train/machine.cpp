@@ -67,13 +67,15 @@ Machine open_machine(const Config& config, const MachineOptions& options) {
   return machine;
 }
 
+Capabilities capabilities_of(const Config& config) {
+  const std::string& platform = config.get_string("device.platform");
+  return {.platform = platform, .kernels = {}, .host_memory = platform != "cpu"};
+}
+
 std::unique_ptr<Executor> make_executor(const Config& config, const Machine& machine, const Mesh& mesh,
                                         const MachineOptions& options) {
   const std::string programs = options.cache_folder.empty() ? "" : (Path(options.cache_folder) / "programs").string();
-  return std::make_unique<Executor>(machine.client, mesh,
-                                    Capabilities{.platform = config.get_string("device.platform"),
-                                                 .kernels = {},
-                                                 .host_memory = config.get_string("device.platform") != "cpu"},
+  return std::make_unique<Executor>(machine.client, mesh, capabilities_of(config),
                                     ExecutorOptions{.mode = parse_mode(config.get_string("graph.mode")),
                                                     .cache_folder = programs,
                                                     .compiler_options = compile_options_of(config),

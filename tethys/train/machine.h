@@ -26,6 +26,9 @@ struct Machine {
 // UserError if the degrees do not fit, the plugin is not one for the platform, or has too few devices.
 Machine open_machine(const Config& config, const MachineOptions& options);
 
+// What programs of the configured platform can do.
+Capabilities capabilities_of(const Config& config);
+
 std::unique_ptr<Executor> make_executor(const Config& config, const Machine& machine, const Mesh& mesh,
                                         const MachineOptions& options);
 
