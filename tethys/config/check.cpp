@@ -112,10 +112,18 @@ void check_training(const Config& config) {
   }
 }
 
+void check_profiling(const Config& config) {
+  if (!config.get_bool("profiling.enable_profiling")) return;
+  const int64_t steps = config.get_int("training.steps");
+  if (config.get_int("profiling.profiler_warmup") < steps) return;
+  user_error("{} leaves none of {} to trace; a warm-up of {} would", config.cite("profiling.profiler_warmup"),
+             config.cite("training.steps"), std::min<int64_t>(steps - 1, 1));
+}
+
 // Outside of the run's folder, or in the place of its files, a run would end another's or fail at its first save.
 void check_checkpoint_folder(const Config& config) {
   const std::string& folder = config.get_string("checkpoint.folder");
-  for (const char* taken : {"", ".", "..", "config.toml", "log.txt", "metrics.jsonl", "loss.png", ".lock"}) {
+  for (const char* taken : {"", ".", "..", "config.toml", "log.txt", "metrics.jsonl", "loss.png", "profile", ".lock"}) {
     if (folder == taken) user_error("{} is no free name in the output folder", config.cite("checkpoint.folder"));
   }
   if (folder.find('/') != std::string::npos) {
@@ -152,6 +160,7 @@ void check_config(const Config& config) {
   check_training(config);
   check_checkpoint_folder(config);
   check_initial_load(config);
+  check_profiling(config);
   parameter_groups(config);
   for (const std::string& option : config.get_strings("device.compile_options")) {
     if (option.find('=') == 0 || option.find('=') == std::string::npos) {

@@ -106,6 +106,7 @@ void Array::on_ready(std::function<void()> done) const {
 
 void Array::await() const {
   const Timed timed(devices()->time().wait);
+  const Span span(devices()->tracer(), "wait for the device");
   std::vector<pjrt::Event> events;
   for (const pjrt::Buffer& buffer : buffers()) events.push_back(buffer.ready());
   pjrt::await_all(events);
@@ -137,7 +138,9 @@ Array to_device(std::shared_ptr<const DeviceMesh> devices, const HostTensor& ten
                 const ArrayOptions& options) {
   check_placement(tensor.type(), placement);
   const Timed timed(devices->time().transfer);
+  Span span(devices->tracer(), "host to device");
   const std::vector<Shard> shards = addressable_shards(tensor.type(), placement, devices->mesh());
+  int64_t moved = 0;
   std::vector<pjrt::Buffer> buffers;
   for (size_t i = 0; i < shards.size(); ++i) {
     const TensorType local{tensor.type().dtype, shards[i].extent};
@@ -152,7 +155,9 @@ Array to_device(std::shared_ptr<const DeviceMesh> devices, const HostTensor& ten
       bytes = std::as_const(copy).bytes();
     }
     buffers.push_back(pjrt::Buffer::from_host(devices->client(), local, bytes, devices->devices()[i], options.memory));
+    moved += local.bytes();
   }
+  span.set({"bytes", moved});
   return {std::move(devices), tensor.type(), placement, std::move(buffers), options.kind, options.memory};
 }
 
@@ -166,11 +171,15 @@ Array to_device(std::shared_ptr<const DeviceMesh> devices, const TensorType& typ
     require(local.type() == TensorType{type.dtype, unique.extent}, "a part of type {} for a shard of {}",
             to_string(local.type()), to_string(unique.extent));
     const Timed timed(devices->time().transfer);
+    Span span(devices->tracer(), "host to device");
+    int64_t moved = 0;
     for (size_t i = 0; i < shards.size(); ++i) {
       // Dimensions of size zero have one offset for all; their data is the same, too.
       if (shards[i].offset != unique.offset) continue;
       buffers[i] = pjrt::Buffer::from_host(devices->client(), local, devices->devices()[i], options.memory);
+      moved += local.type().bytes();
     }
+    span.set({"bytes", moved});
   }
   return {std::move(devices), type, placement, std::move(buffers), options.kind, options.memory};
 }
@@ -189,9 +198,13 @@ HostTensor to_host(const Array& array) {
   const Mesh& mesh = array.devices()->mesh();
   std::vector<HostTensor> parts;
   const Timed timed(array.devices()->time().transfer);
+  Span span(array.devices()->tracer(), "device to host");
+  int64_t moved = 0;
   for (const Shard& shard : unique_shards(array.type(), array.placement(), mesh)) {
     parts.push_back(array.buffer(shard.position).to_host());
+    moved += parts.back().type().bytes();
   }
+  span.set({"bytes", moved});
   if (parts.size() == 1 && !has_partial(array.placement()) && parts[0].type() == array.type())
     return std::move(parts[0]);
   return join(array.type(), array.placement(), mesh, parts);
@@ -201,9 +214,11 @@ HostTensor read_shard(const Array& array, int64_t position) {
   const pjrt::Buffer& buffer = array.buffer(position);
   {
     const Timed timed(array.devices()->time().wait);
+    const Span span(array.devices()->tracer(), "wait for the device");
     buffer.ready().await();
   }
   const Timed timed(array.devices()->time().transfer);
+  const Span span(array.devices()->tracer(), "device to host", {}, {"bytes", buffer.type().bytes()});
   return buffer.to_host();
 }
 

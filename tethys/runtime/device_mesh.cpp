@@ -6,8 +6,8 @@
 
 namespace tethys {
 
-DeviceMesh::DeviceMesh(std::shared_ptr<const pjrt::Client> client, Mesh mesh)
-    : client_(std::move(client)), mesh_(std::move(mesh)) {
+DeviceMesh::DeviceMesh(std::shared_ptr<const pjrt::Client> client, Mesh mesh, std::shared_ptr<Tracer> tracer)
+    : client_(std::move(client)), mesh_(std::move(mesh)), tracer_(std::move(tracer)) {
   std::vector<int64_t> ids;
   for (const pjrt::DeviceInfo& device : client_->devices()) ids.push_back(device.id);
   std::sort(ids.begin(), ids.end());

@@ -8,6 +8,7 @@
 #include "pjrt/client.h"
 #include "runtime/ledger.h"
 #include "runtime/time_accounts.h"
+#include "runtime/tracer.h"
 #include "values/mesh.h"
 
 namespace tethys {
@@ -16,7 +17,7 @@ class DeviceMesh {
  public:
   // Mesh position p is the client's device number p in order of ids. UserError if there are too few of them or the
   // mesh's process addresses one that this client does not.
-  DeviceMesh(std::shared_ptr<const pjrt::Client> client, Mesh mesh);
+  DeviceMesh(std::shared_ptr<const pjrt::Client> client, Mesh mesh, std::shared_ptr<Tracer> tracer = nullptr);
 
   const pjrt::Client& client() const { return *client_; }
   const Mesh& mesh() const { return mesh_; }
@@ -27,6 +28,8 @@ class DeviceMesh {
 
   Ledger& ledger() const { return ledger_; }
   TimeBook& time() const { return time_; }
+  // May be null.
+  const std::shared_ptr<Tracer>& tracer() const { return tracer_; }
 
  private:
   std::shared_ptr<const pjrt::Client> client_;
@@ -34,6 +37,7 @@ class DeviceMesh {
   std::vector<int64_t> devices_;
   mutable Ledger ledger_;
   mutable TimeBook time_;
+  std::shared_ptr<Tracer> tracer_;
 };
 
 }  // namespace tethys

@@ -91,6 +91,8 @@ EagerObserver::Arrays EagerObserver::run(const OpCall& call, const Node& node, c
     for (const Operand& output : run_region(*node.regions[0], operands)) results.push_back(data_of(output));
     return results;
   }
+  const std::string where = executor_.tracer() ? describe(node, iterations_) : std::string();
+  const Span span(executor_.tracer(), "run", where);
   try {
     results = run_alone(call, operands);
   } catch (const pjrt::PjrtError& e) {

@@ -16,6 +16,18 @@ constexpr std::string_view kModes[] = {"eager", "deferred", "compile", "graph"};
 // on its way at a time, or they would hold it twice.
 constexpr int64_t kLargeRun = int64_t{64} << 20;
 
+// "multiply", or "12 ops".
+std::string name_of_call(const Graph& graph) {
+  const Node* only = nullptr;
+  int64_t ops = 0;
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    if (graph.node(n).operands.empty()) continue;
+    only = &graph.node(n);
+    ++ops;
+  }
+  return ops == 1 ? only->op->name : fmt::format("{} ops", ops);
+}
+
 }  // namespace
 
 std::string_view name_of(Mode mode) { return kModes[static_cast<size_t>(mode)]; }
@@ -29,7 +41,7 @@ Mode parse_mode(std::string_view name) {
 
 Executor::Executor(std::shared_ptr<const pjrt::Client> client, const Mesh& mesh, Capabilities capabilities,
                    ExecutorOptions options)
-    : devices_(std::make_shared<const DeviceMesh>(client, mesh)),
+    : devices_(std::make_shared<const DeviceMesh>(client, mesh, options.tracer)),
       capabilities_(std::move(capabilities)),
       options_(std::move(options)),
       cache_(std::move(client), options_.cache_folder, options_.handlers, options_.environment) {}
@@ -39,8 +51,9 @@ Executor::~Executor() {
   in_flight_.clear();
 }
 
-std::shared_ptr<const CompiledProgram> Executor::compile(const Program& program) {
+std::shared_ptr<const CompiledProgram> Executor::compile(const Program& program, const std::string& name) {
   const Timed timed(devices_->time().compile);
+  Span span(tracer(), "compile", name);
   require(program.mesh == mesh(), "a program for mesh {} on mesh {}", to_string(program.mesh), to_string(mesh()));
   auto compiled = std::make_shared<CompiledProgram>();
   compiled->loaded = cache_.get(program, compile_options(mesh(), options_.compiler_options));
@@ -48,6 +61,8 @@ std::shared_ptr<const CompiledProgram> Executor::compile(const Program& program)
   compiled->outputs = program.outputs;
   compiled->aliases = program.aliases;
   compiled->aliases.resize(program.inputs.size(), -1);
+  compiled->name = name;
+  span.set({"from_disk", compiled->loaded->from_disk});
   return compiled;
 }
 
@@ -103,6 +118,7 @@ pjrt::Execution Executor::launch(const CompiledProgram& program, std::vector<Arr
   }
   try {
     const Timed timed(devices_->time().launch);
+    const Span span(tracer(), "launch", program.name);
     return program.loaded->executable.launch(lists);
   } catch (...) {
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -112,6 +128,15 @@ pjrt::Execution Executor::launch(const CompiledProgram& program, std::vector<Arr
       arguments[i].give_back(std::move(back));
     }
     throw;
+  }
+}
+
+// When a program begins on a device is not told: at the earliest when it was handed over.
+void Executor::trace(const CompiledProgram& program, const pjrt::Execution& execution,
+                     Clock::time_point launched) const {
+  if (!tracer() || !tracer()->recording()) return;
+  for (size_t d = 0; d < execution.done.size(); ++d) {
+    execution.done[d].on_ready(tracer()->device_run(program.loaded->executable.devices()[d], program.name, launched));
   }
 }
 
@@ -138,7 +163,9 @@ std::vector<Array> Executor::run(const CompiledProgram& program, std::vector<Arr
     make_room_for(fresh);
   }
 
+  const Clock::time_point launched = Clock::now();
   pjrt::Execution execution = launch(program, arguments);
+  trace(program, execution, launched);
   in_flight_.push_back(std::move(execution.done));
 
   const std::vector<size_t> order = device_order(program);
@@ -151,6 +178,10 @@ std::vector<Array> Executor::run(const CompiledProgram& program, std::vector<Arr
         donor == program.aliases.end() ? ArrayKind::Result : arguments[donor - program.aliases.begin()].kind();
     const Port& port = program.outputs[r];
     results.emplace_back(devices_, port.type, port.placement, std::move(buffers), kind);
+  }
+  if (tracer()) {
+    tracer()->counter("device memory", ledger().live(pjrt::MemoryKind::Default));
+    tracer()->counter("pinned host memory", ledger().live(pjrt::MemoryKind::PinnedHost));
   }
   return results;
 }
@@ -174,13 +205,14 @@ std::vector<Array> Executor::call(const Graph& recorded, std::vector<Array> argu
       return run(*known.program, std::move(arguments));
     }
   }
-  const auto program = compile(make_program(*graph, mesh(), capabilities_, aliases));
+  const auto program = compile(make_program(*graph, mesh(), capabilities_, aliases), name_of_call(*graph));
   candidates.push_back({graph, aliases, program});
   return run(*program, std::move(arguments));
 }
 
 void Executor::wait_for_oldest() {
   const Timed timed(devices_->time().wait);
+  const Span span(tracer(), "wait for the device");
   std::vector<pjrt::Event> done = std::move(in_flight_.front());
   in_flight_.pop_front();
   pjrt::await_all(done);

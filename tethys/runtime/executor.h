@@ -37,6 +37,7 @@ struct ExecutorOptions {
   std::string environment = {};  // what else decides the compiler's output, such as XLA_FLAGS
   // How many runs may be on their way before a further one waits for the first.
   int64_t runs_in_flight = 2;
+  std::shared_ptr<Tracer> tracer = nullptr;  // sees compiles, runs, transfers and memory
 };
 
 // A program that can be run: what it takes and gives, and its code.
@@ -45,6 +46,7 @@ struct CompiledProgram {
   std::vector<Port> outputs;
   std::vector<int64_t> aliases;  // one per input
   std::shared_ptr<const LoadedProgram> loaded;
+  std::string name;  // for people
 
   const pjrt::MemoryStats& memory() const { return loaded->memory; }  // of one device
 };
@@ -65,9 +67,10 @@ class Executor {
   Mode mode() const { return options_.mode; }
   Ledger& ledger() const { return devices_->ledger(); }
   TimeAccounts time() const { return devices_->time().read(); }
+  const std::shared_ptr<Tracer>& tracer() const { return devices_->tracer(); }
   ProgramCache::Counters counters() const { return cache_.counters(); }
 
-  std::shared_ptr<const CompiledProgram> compile(const Program& program);
+  std::shared_ptr<const CompiledProgram> compile(const Program& program, const std::string& name = "program");
 
   // InternalError if an argument's type, placement or devices are not the program's. A PjrtError of an earlier run may
   // show here; a run that is refused leaves its arguments as they were.
@@ -95,6 +98,7 @@ class Executor {
   void check_arguments(const CompiledProgram& program, const std::vector<Array>& arguments) const;
   std::vector<size_t> device_order(const CompiledProgram& program) const;
   pjrt::Execution launch(const CompiledProgram& program, std::vector<Array>& arguments);
+  void trace(const CompiledProgram& program, const pjrt::Execution& execution, Clock::time_point launched) const;
   void wait_for_oldest();
   void make_room_for(int64_t fresh);
 

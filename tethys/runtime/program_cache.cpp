@@ -197,7 +197,7 @@ std::shared_ptr<const LoadedProgram> ProgramCache::load(const Path& path) {
         std::error_code ignored;
         std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now(), ignored);
         const pjrt::MemoryStats memory = executable.executable().memory_stats();
-        return std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory});
+        return std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory, true});
       }
     }
   } catch (const Error&) {

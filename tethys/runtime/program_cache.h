@@ -32,6 +32,7 @@ struct Handler {
 struct LoadedProgram {
   pjrt::LoadedExecutable executable;
   pjrt::MemoryStats memory;
+  bool from_disk = false;
 };
 
 // Whose compiler makes the code, and for which machine.

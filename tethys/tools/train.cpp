@@ -96,6 +96,7 @@ int run(Invocation& invocation) {
   options.resume = config.get_bool("resume");
   options.dry_run = config.get_bool("dry_run");
   options.machine = machine_options(config, surroundings);
+  if (config.get_bool("profiling.enable_profiling")) options.machine.tracer = std::make_shared<Tracer>();
   options.places = data_places(surroundings);
 
   Screen screen(surroundings.out, surroundings.width);

@@ -103,11 +103,11 @@ GenerationPrograms compile_generation(Executor& executor, const TrainingSetup& s
   const auto decode = record_decode(setup, programs.cache_length, *prefill);
   std::vector<int64_t> aliases(setup.store.size() + 2, -1);
   for (size_t i = 1; i < decode->outputs().size(); ++i) aliases.push_back(static_cast<int64_t>(i));
-  const auto compile = [&](const Graph& graph, const std::vector<int64_t>& donated) {
-    return executor.compile(make_program(graph, executor.mesh(), executor.capabilities(), donated));
+  const auto compile = [&](const Graph& graph, const std::vector<int64_t>& donated, const char* name) {
+    return executor.compile(make_program(graph, executor.mesh(), executor.capabilities(), donated), name);
   };
-  programs.prefill = compile(*prefill, {});
-  programs.decode = compile(*decode, aliases);
+  programs.prefill = compile(*prefill, {}, "prefill");
+  programs.decode = compile(*decode, aliases, "decode");
   return programs;
 }
 

@@ -80,7 +80,8 @@ std::unique_ptr<Executor> make_executor(const Config& config, const Machine& mac
                                                     .cache_folder = programs,
                                                     .compiler_options = compile_options_of(config),
                                                     .handlers = {},
-                                                    .environment = options.environment});
+                                                    .environment = options.environment,
+                                                    .tracer = options.tracer});
 }
 
 }  // namespace tethys

@@ -17,6 +17,7 @@ struct MachineOptions {
   std::string plugin;        // path of the PJRT plugin
   std::string cache_folder;  // of what can be made again; empty: nothing is kept
   std::string environment;   // what else decides the compiler's output, such as XLA_FLAGS
+  std::shared_ptr<Tracer> tracer = nullptr;
 };
 
 struct Machine {

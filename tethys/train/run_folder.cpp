@@ -74,6 +74,8 @@ const Path& RunFolder::made(const Path& path, bool resume) {
 RunFolder::RunFolder(Path path, bool resume)
     : path_(std::move(path)), made_(missing_in(path_)), lock_(made(path_, resume)) {
   remove_leftovers(path_);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(profile(), ignored)) remove_leftovers(profile());
 }
 
 RunFolder::~RunFolder() {

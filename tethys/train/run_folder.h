@@ -5,6 +5,7 @@
 //   log.txt        what the console showed
 //   checkpoint/    the checkpoints (its name is checkpoint.folder)
 //   loss.png       the loss curve, when the run has ended
+//   profile/       timelines of its steps, where they are asked for
 #pragma once
 
 #include <optional>
@@ -34,6 +35,7 @@ class RunFolder {
   Path config() const { return path_ / "config.toml"; }
   Path metrics() const { return path_ / "metrics.jsonl"; }
   Path log() const { return path_ / "log.txt"; }
+  Path profile() const { return path_ / "profile"; }
   Path checkpoints(const std::string& name) const { return path_ / name; }
 
   // Whether a run has done a step there: it left metrics or a checkpoint.

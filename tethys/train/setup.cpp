@@ -38,6 +38,9 @@ std::vector<std::string> idle_options(const Config& config, const TrainingSetup&
   const bool sequence = config.get_bool("parallelism.enable_sequence_parallel");
   const bool once = config.get_string("parallelism.gradient_reduction") == "step";
   const bool local = config.get_string("parallelism.expert_parallel_dispatcher") == "local";
+  const auto untraced = [&](const char* option) {
+    return !config.get_bool("profiling.enable_profiling") && config.origin(option).source == Origin::Source::Flag;
+  };
   struct Idle {
     const char* option;
     bool idles;
@@ -65,6 +68,8 @@ std::vector<std::string> idle_options(const Config& config, const TrainingSetup&
        "graph.split_offload; a program for the CPU has one memory"},
       {"parallelism.fsdp_gather", setup.gathers.by_block && gathers && !compiled, "--mode graph or compile"},
       {"graph.prefetch", setup.gathers.ahead && gathers && !compiled, "--mode graph or compile"},
+      {"profiling.profiler_active", untraced("profiling.profiler_active"), "--profile"},
+      {"profiling.profiler_warmup", untraced("profiling.profiler_warmup"), "--profile"},
   };
   std::vector<std::string> warnings;
   for (const Idle& o : options) {

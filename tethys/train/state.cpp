@@ -29,7 +29,8 @@ TrainingState with_kinds(TrainingState state) {
 }
 
 std::vector<Array> run_once(Executor& executor, const Graph& graph, std::vector<Array> arguments) {
-  return executor.run(make_program(graph, executor.mesh(), executor.capabilities()), std::move(arguments));
+  const Program program = make_program(graph, executor.mesh(), executor.capabilities());
+  return executor.run(*executor.compile(program, "initial values"), std::move(arguments));
 }
 
 }  // namespace

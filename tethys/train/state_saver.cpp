@@ -18,13 +18,29 @@ std::vector<PieceSource> StateSaver::pieces(const TrainingState& state, int64_t 
                    weight_pieces_of(state, run_.setup, copies));
 }
 
+std::vector<PieceSource> StateSaver::copied(const TrainingState& state, int64_t step) {
+  Span span(run_.executor.tracer(), in_background() ? "copy the state to the host" : "list the state");
+  std::vector<PieceSource> all = pieces(state, step);
+  int64_t bytes = 0;
+  for (const PieceSource& piece : all) {
+    bytes += piece.window.elements() * static_cast<int64_t>(size_of(piece.type.dtype));
+  }
+  if (in_background()) span.set({"bytes", bytes});
+  return all;
+}
+
 void StateSaver::save(const TrainingState& state, int64_t step) {
   const TrainState at{.step = step,
                       .fingerprint = run_.fingerprint,
                       .seed = run_.seed,
                       .data_position = step * run_.setup.rows_per_step()};
-  save_.start([this, at, pieces = finite_only(pieces(state, step), step),
-               keep = run_.config.get_int("checkpoint.keep_latest_k")] { run_.checkpoints.save(at, pieces, keep); });
+  save_.start([this, at, pieces = finite_only(copied(state, step), step),
+               keep = run_.config.get_int("checkpoint.keep_latest_k")] {
+    const std::shared_ptr<Tracer>& tracer = run_.executor.tracer();
+    if (tracer) tracer->name_thread("checkpoint writer");
+    const Span span(tracer, "write the checkpoint", {}, {"step", at.step});
+    run_.checkpoints.save(at, pieces, keep);
+  });
   saving_ = step;
   if (in_background()) run_.executor.hold(static_cast<int64_t>(save_copy_bytes(run_.setup, run_.config)));
 }

@@ -38,6 +38,8 @@ class StateSaver {
 
  private:
   std::vector<PieceSource> pieces(const TrainingState& state, int64_t step);
+  // The same as part of a timeline.
+  std::vector<PieceSource> copied(const TrainingState& state, int64_t step);
   Path completed();
 
   const SavedRun run_;

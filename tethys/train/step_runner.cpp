@@ -45,7 +45,8 @@ StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredO
   notes_ = program.notes;
   waits_ = program.waits;
   program_ = std::async(std::launch::async, [&executor, program = std::move(program)] {
-               return executor.compile(program);
+               if (executor.tracer()) executor.tracer()->name_thread("compiler");
+               return executor.compile(program, "training step");
              }).share();
 }
 

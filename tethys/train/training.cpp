@@ -21,6 +21,7 @@
 #include "train/meter.h"
 #include "train/metrics_writer.h"
 #include "train/prepared.h"
+#include "train/profile.h"
 #include "train/replay.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
@@ -51,6 +52,10 @@ class Trainer {
         }) {}
 
   TrainingResult run() {
+    if (tracer()) {
+      tracer()->name_thread("training");
+      tracer()->record(true);
+    }
     // First, while all is as the last run left it.
     for (const std::string& change : changes_since_last_run(folder_, config_)) {
       line("changed since the last run: " + change);
@@ -101,6 +106,7 @@ class Trainer {
 
   const TrainingSetup& setup() const { return prepared_.setup; }
   Executor& executor() const { return *prepared_.executor; }
+  const std::shared_ptr<Tracer>& tracer() const { return options_.machine.tracer; }
   double learning_rate(int64_t step) const { return setup().learning_rate * lr_factor(setup().schedule, step); }
   bool is_due(int64_t done, const char* every) const { return done % config_.get_int(every) == 0; }
 
@@ -110,6 +116,9 @@ class Trainer {
   void begin();
   void write_begin();
   void train();
+  Batch make_batch(const BatchMaker& maker, int64_t step) const;
+  void begin_profile();
+  void traced_step(int64_t step, Loader& loader);
   void handle(int64_t step, Loader& loader);
   void settle();
   void report(int64_t done, double loss, double norm);
@@ -139,11 +148,13 @@ class Trainer {
   std::optional<StepRunner> runner_;
   TrainingState state_;
   std::optional<Pending> pending_;
+  std::optional<Profile> profile_;
   TrainingResult result_;
   std::optional<StateSaver> saver_;  // goes first: it uses the others
 };
 
 void Trainer::open_data() {
+  const Span span(tracer(), "open the data");
   if (config_.get_int("metrics.sample_freq") > 0) TextSampler::check(config_);
   // Thrown out of the indexing, which leaves nothing behind then.
   struct Stopped {};
@@ -236,23 +247,56 @@ void Trainer::train() {
   const ProgramCache::Counters programs = executor().counters();
   line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
                    programs.disk_hits));
-  Loader loader([&maker](int64_t step) { return maker.make(step); }, result_.step);
+  begin_profile();
+  Loader loader([this, &maker](int64_t step) { return make_batch(maker, step); }, result_.step);
   meter_->go_on();
-  for (int64_t step = result_.step; step < steps_ && !asked_to_stop(); ++step) handle(step, loader);
+  for (int64_t step = result_.step; step < steps_ && !asked_to_stop(); ++step) traced_step(step, loader);
   settle();
   meter_->end();
   if (result_.stopped_by != 0 && config_.get_bool("checkpoint.enable")) save(result_.step);
   wait_for_save();
+  if (profile_) profile_->finish();
   if (result_.stopped_by != 0)
     line(fmt::format("stopped by signal {} after step {}", result_.stopped_by, result_.step));
   const std::string summary = meter_->summary();
   if (!summary.empty()) line(summary);
 }
 
+// On the loader's thread.
+Batch Trainer::make_batch(const BatchMaker& maker, int64_t step) const {
+  if (tracer()) tracer()->name_thread("data loader");
+  const Span span(tracer(), "make a batch", {}, {"step", step + 1});
+  return maker.make(step);
+}
+
+void Trainer::begin_profile() {
+  if (!tracer()) return;
+  profile_.emplace(config_,
+                   ProfileOptions{folder_.profile(), tracer(), prepared_.machine.client->plugin(),
+                                  [this](const std::string& text) { line(text); }},
+                   result_.step);
+}
+
+void Trainer::traced_step(int64_t step, Loader& loader) {
+  if (!profile_) return handle(step, loader);
+  const std::string number = std::to_string(step + 1);
+  profile_->begin_step(step + 1);
+  {
+    const Span span(tracer(), "step", number, {"step", step + 1});
+    handle(step, loader);
+    if (profile_->ends_with(step + 1)) settle();  // what the device still does of it belongs there
+  }
+  profile_->end_step(step + 1);
+}
+
 void Trainer::handle(int64_t step, Loader& loader) {
   say_saved(saver_->ended());
   const Clock::time_point begin = Clock::now();
-  Pending next{step, {}, loader.next(), 0};
+  Pending next{step, {}, {}, 0};
+  {
+    const Span span(tracer(), "wait for a batch");
+    next.batch = loader.next();
+  }
   next.data_seconds = seconds_since(begin);
   {
     const Watchdog::Step guard = watchdog_.step(step + 1, "training step", runner_->waits());
@@ -272,13 +316,16 @@ void Trainer::settle() {
     const Watchdog::Step guard = watchdog_.step(pending.step + 1, "training step", runner_->waits());
     return std::pair(to_host(pending.outcome.loss).to_doubles()[0], to_host(pending.outcome.norm).to_doubles()[0]);
   }();
-  meter_->add(pending.outcome.done->get(Clock::now()), pending.data_seconds);
+  const Clock::time_point done = pending.outcome.done->get(Clock::now());
+  meter_->add(done, pending.data_seconds);
+  if (tracer()) tracer()->moment(fmt::format("step {} is done", pending.step + 1), done);
   if (!std::isfinite(loss) || !std::isfinite(norm)) not_finite(pending, loss, norm);
   result_.step = pending.step + 1;
   report(result_.step, loss, norm);
 }
 
 void Trainer::report(int64_t done, double loss, double norm) {
+  const Span span(tracer(), "report metrics", {}, {"step", done});
   if (done == 1 || done == steps_ || is_due(done, "metrics.log_freq")) {
     StepMetrics metrics;
     metrics.step = done;
@@ -340,12 +387,14 @@ void Trainer::after_step(int64_t done) {
   meter_->pause();
   if (validates) {
     const Watchdog::Step guard = watchdog_.step(done, "validation");
+    const Span span(tracer(), "validation", {}, {"step", done});
     const ValidationMetrics metrics = validator_->run(state_.parameters, done);
     metrics_->add(metrics);
     line(console_line(metrics));
   }
   if (samples) {
     const Watchdog::Step guard = watchdog_.step(done, "sample");
+    const Span span(tracer(), "sample", {}, {"step", done});
     const SampleMetrics metrics = sampler_->run(state_, setup(), done);
     metrics_->add(metrics);
     line(console_line(metrics));
@@ -356,6 +405,7 @@ void Trainer::after_step(int64_t done) {
 
 void Trainer::save(int64_t done) {
   if (saver_->began(done)) return;
+  const Span span(tracer(), "save", {}, {"step", done});
   const Clock::time_point begin = Clock::now();
   wait_for_save();
   const Watchdog::Step guard = watchdog_.step(done, "save");
@@ -366,6 +416,7 @@ void Trainer::save(int64_t done) {
 
 void Trainer::wait_for_save() {
   const Watchdog::Step guard = watchdog_.step(saver_->saving(), "save");
+  const Span span(tracer(), "wait for the checkpoint");
   say_saved(saver_->wait());
 }
 

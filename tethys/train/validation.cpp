@@ -56,7 +56,8 @@ Validator::Validator(Executor& executor, const TrainingSetup& setup, const Token
       entropy_(unigram_entropy(text_)),
       order_(setup.token_order),
       program_(executor.compile(
-          make_program(*record_validation(setup), setup.mesh, executor.capabilities(), {}, setup.gathers))) {}
+          make_program(*record_validation(setup), setup.mesh, executor.capabilities(), {}, setup.gathers),
+          "validation")) {}
 
 ValidationMetrics Validator::run(const std::vector<Array>& parameters, int64_t step, const Progress& progress) {
   double loss = 0;
