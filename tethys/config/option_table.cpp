@@ -204,7 +204,12 @@ Options run_options() {
       int_option("profiling.profiler_active", 3, between(1, 1000), "steps that are traced"),
       int_option("debug.seed", 0, at_least(0), "seed of initial values and of the order of the data"),
       bool_option("debug.flushes", false, "in deferred mode: say what ran as one program, and why"),
-      bool_option("debug.detect_nan", true, "replay a step that is not finite and name the first op that made it so"),
+      bool_option("debug.detect_nan", false,
+                  "run each step op by op before it counts, and stop at the first op that gives NaN or infinity, which "
+                  "is named; many times slower"),
+      bool_option("debug.replay", true,
+                  "run a step whose loss or gradient norm is not finite once more op by op, and name the first op that "
+                  "made it so"),
       with_alias(enum_option("device.platform", "cpu", {"cpu", "tpu", "cuda"}, "where programs run"), "device"),
       int_option("device.count", -1, {.low = 1, .high = kMostDevices, .also = -1},
                  "devices to use; -1: all, and on cpu as many as the degrees ask for"),

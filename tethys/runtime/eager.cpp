@@ -27,8 +27,12 @@ Value generated(CalledGraph& single, Executor& executor, const Node& generator, 
 }  // namespace
 
 std::string describe(const Node& node, const std::vector<int64_t>& iterations) {
+  return describe(node, node.scope, iterations);
+}
+
+std::string describe(const Node& node, std::string_view module, const std::vector<int64_t>& iterations) {
   std::string text = node.op->name;
-  if (!node.scope.empty()) text += " of " + node.scope;
+  if (!module.empty()) text.append(" of ").append(module);
   if (!iterations.empty()) text += fmt::format(", iteration {}", fmt::join(iterations, "."));
   return text;
 }

@@ -31,6 +31,8 @@ struct EagerStep {
 
 // "tanh of layers.attention, iteration 3"
 std::string describe(const Node& node, const std::vector<int64_t>& iterations);
+// The same where the op is said to be of another module than its scope.
+std::string describe(const Node& node, std::string_view module, const std::vector<int64_t>& iterations);
 
 struct EagerOptions {
   // Runs scans iteration by iteration and the bodies of checkpoints op by op, to find the op that went wrong. Otherwise

@@ -139,6 +139,39 @@ INSTANTIATE_TEST_SUITE_P(Graphs, NotFinite,
                          testing::Values(Flags{}, Flags{"--graph.scan_layers", "--graph.remat", "full"} + kFsdp4 +
                                                       Flags{"--training.global_batch_size", "8"}));
 
+class DetectNan : public testing::TestWithParam<Flags> {};
+
+// Before the step counts, whatever runs it: the loss of the step before, which was the first, is finite.
+TEST_P(DetectNan, NamesOpModuleAndStepInEveryMode) {
+  TemporaryFolder folder;
+  const Ended ended = run_tethys(corpus().train(folder / "run") + GetParam() +
+                                 Flags{"--debug.detect_nan", "--optimizer.lr", "1e30", "--metrics.log_freq", "1"});
+  EXPECT_EQ(ended.status, 1) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr("step 2: multiply of layers.0.attention_norm"));
+  EXPECT_THAT(ended.output,
+              HasSubstr("gives infinity. The step changed nothing; the newest checkpoint is of step 1\n"));
+  EXPECT_THAT(ended.output, Not(HasSubstr("are not both finite")));
+  EXPECT_EQ(read_metrics(folder / "run/metrics.jsonl").steps.size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, DetectNan,
+                         testing::Values(Flags{}, Flags{"--graph.scan_layers"} + kFsdp4, Flags{"--mode", "eager"},
+                                         Flags{"--mode", "deferred"}));
+
+// Infinity in the update alone, which the loss of the step does not show.
+TEST(DetectNan, NamesAnOpOfTheUpdateAndLeavesAHealthyRunAsItIs) {
+  TemporaryFolder folder;
+  const Flags steps = {"--training.steps", "3", "--metrics.log_freq", "1"};
+  expect_done(run_tethys(corpus().train(folder / "plain") + steps));
+  expect_done(run_tethys(corpus().train(folder / "checked") + steps + Flags{"--debug.detect_nan"}));
+  EXPECT_EQ(curve_of(folder / "checked"), curve_of(folder / "plain"));
+  const Ended ended =
+      run_tethys(corpus().train(folder / "run") + steps +
+                 Flags{"--debug.detect_nan", "--optimizer.lr", "3e38", "--lr_scheduler.warmup_steps", "0"});
+  EXPECT_EQ(ended.status, 1) << ended.output;
+  EXPECT_THAT(ended.output, testing::ContainsRegex("tethys: step [12]: [a-z_]+ of [a-z0-9_.]+ gives infinity"));
+}
+
 // The loss of the step is finite still, and the update is not.
 TEST(Train, AnUpdateThatOverflowsIsNotSavedInPlaceOfTheLastGoodCheckpoint) {
   TemporaryFolder folder;

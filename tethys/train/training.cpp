@@ -123,6 +123,9 @@ class Trainer {
   void settle();
   void report(int64_t done, double loss, double norm);
   [[noreturn]] void not_finite(const Pending& pending, double loss, double norm);
+  void check_each_op(const StepFeed& feed);
+  [[noreturn]] void fail_step(int64_t step, std::string text);
+  FaultFinder& fault_finder();
   std::function<void(const std::string&)> replay_progress();
   void after_step(int64_t done);
   void save(int64_t done);
@@ -149,6 +152,7 @@ class Trainer {
   TrainingState state_;
   std::optional<Pending> pending_;
   std::optional<Profile> profile_;
+  std::optional<FaultFinder> fault_finder_;
   TrainingResult result_;
   std::optional<StateSaver> saver_;  // goes first: it uses the others
 };
@@ -298,9 +302,11 @@ void Trainer::handle(int64_t step, Loader& loader) {
     next.batch = loader.next();
   }
   next.data_seconds = seconds_since(begin);
+  const StepFeed feed{step, learning_rate(step), next.batch};
+  if (config_.get_bool("debug.detect_nan")) check_each_op(feed);
   {
     const Watchdog::Step guard = watchdog_.step(step + 1, "training step", runner_->waits());
-    next.outcome = runner_->run(state_, {step, learning_rate(step), next.batch});
+    next.outcome = runner_->run(state_, feed);
   }
   settle();
   pending_ = std::move(next);
@@ -344,15 +350,33 @@ void Trainer::report(int64_t done, double loss, double norm) {
 void Trainer::not_finite(const Pending& pending, double loss, double norm) {
   std::string text =
       fmt::format("step {}: loss {} and gradient norm {} are not both finite", pending.step + 1, loss, norm);
-  if (config_.get_bool("debug.detect_nan")) {
+  if (config_.get_bool("debug.replay")) {
     line(text + "; replaying the step op by op");
-    const auto fault = find_fault(prepared_.machine, executor().capabilities(), setup(), state_,
-                                  {pending.step, learning_rate(pending.step), pending.batch}, replay_progress());
+    const StepFeed feed{pending.step, learning_rate(pending.step), pending.batch};
+    const auto fault = fault_finder().find(state_, feed, replay_progress());
     text += fault ? "; first fault: " + *fault
                   : std::string("; replayed op by op the step is finite: the fault did not reproduce");
   }
+  fail_step(pending.step, std::move(text));
+}
+
+FaultFinder& Trainer::fault_finder() {
+  if (!fault_finder_) fault_finder_.emplace(prepared_.machine, executor().capabilities(), setup());
+  return *fault_finder_;
+}
+
+// Before the step takes the state over. What it would compute is known then, op by op, in whatever mode it runs.
+void Trainer::check_each_op(const StepFeed& feed) {
+  settle();
+  if (const auto fault = fault_finder().find(state_, feed, replay_progress())) {
+    fail_step(feed.step, fmt::format("step {}: {}", feed.step + 1, *fault));
+  }
+}
+
+// The state is that after `step` steps.
+void Trainer::fail_step(int64_t step, std::string text) {
   try {
-    if (config_.get_bool("checkpoint.enable") && pending.step > 0) save(pending.step);
+    if (config_.get_bool("checkpoint.enable") && step > 0) save(step);
     wait_for_save();
   } catch (const Error& error) {  // of the two, the fault of the step is what must be known
     text += fmt::format("; saving failed: {}", error.what());
