@@ -26,15 +26,16 @@ std::vector<Array> fetch(const Loop& loop, std::vector<Stream>& streams, int64_t
 
 }  // namespace
 
-void StagedProgram::compile(Executor& executor) {
+void StagedProgram::compile(Executor& executor, const std::string& name) {
   compiled_.clear();
   for (const Stage& stage : stages_.list) {
     if (const auto* straight = std::get_if<Straight>(&stage)) {
-      compiled_.push_back({executor.compile(straight->program), nullptr});
+      compiled_.push_back({executor.compile(straight->program, name), nullptr});
       continue;
     }
     const Loop& loop = std::get<Loop>(stage);
-    compiled_.push_back({executor.compile(loop.begin.program), executor.compile(loop.body)});
+    compiled_.push_back(
+        {executor.compile(loop.begin.program, name + ", begin"), executor.compile(loop.body, name + ", one layer")});
   }
 }
 

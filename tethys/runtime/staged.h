@@ -2,7 +2,7 @@
 // slices of a stream go to the host's memory as they are made, and come back one iteration before they are read.
 //
 //   StagedProgram forward(stages_of(…));
-//   forward.compile(executor);
+//   forward.compile(executor, "forward");
 //   StagedProgram::Results results = forward.run(executor, arguments, {});   // outputs, and slices on the host
 //
 // Used by one thread at a time.
@@ -25,8 +25,8 @@ class StagedProgram {
   StagedProgram() = default;
   explicit StagedProgram(Stages stages) : stages_(std::move(stages)) {}
 
-  // PjrtError if the compiler refuses one of its programs.
-  void compile(Executor& executor);
+  // PjrtError if the compiler refuses one of its programs. They are called by `name` to people.
+  void compile(Executor& executor, const std::string& name);
 
   struct Results {
     std::vector<Array> outputs;  // that are no streams

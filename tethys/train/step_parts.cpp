@@ -134,10 +134,11 @@ std::vector<const Program*> StepParts::programs() const {
 }
 
 void StepParts::compile() {
-  forward_.compile(executor_);
-  backward_.compile(executor_);
-  for (Part* part : {&count_, &update_}) part->compiled = executor_.compile(part->program);
-  if (add_) add_->compiled = executor_.compile(add_->program);
+  forward_.compile(executor_, "forward");
+  backward_.compile(executor_, "backward");
+  count_.compiled = executor_.compile(count_.program, "count labels");
+  update_.compiled = executor_.compile(update_.program, "update");
+  if (add_) add_->compiled = executor_.compile(add_->program, "add gradients");
 }
 
 StepParts::DeviceBatch StepParts::place(const StepFeed& feed) {
