@@ -95,7 +95,7 @@ Inputs attention_inputs(int64_t batch = B) {
 }
 
 std::vector<Value> record_attention(const std::vector<Value>& x) {
-  const Attention a = attention({x[0], x[1], x[2], x[3], x[4], x[5], x[6]}, kScale);
+  const Attention a = attention({x[0], x[1], x[2], x[3], x[4], x[5], x[6]}, {kScale});
   return {a.out_BSHD.value(), a.log_sum_exp_BHS.value()};
 }
 

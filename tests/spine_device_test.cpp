@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/choices.h"
 #include "packed_rows.h"
 #include "support/double_matmul.h"
 #include "training_testing.h"
@@ -181,6 +182,39 @@ TEST_P(Spine, SharedTokensEqualOneDevice) {
        .head_tail = true},
   };
   for (const Variant& variant : variants) expect_same(variant, kModel, GetParam());
+}
+
+// Rows and chunks of several blocks, the last of them not full.
+void use_chunked_kernels(ConfigNode& root) {
+  Config config;
+  const Origin origin{Origin::Source::Flag, "test"};
+  config.set("kernels.attention", "chunked", origin);
+  config.set("kernels.loss", "chunked", origin);
+  config.set("kernels.attention_block", int64_t{3}, origin);
+  config.set("kernels.loss_chunk", int64_t{5}, origin);
+  apply_overrides(root, kernel_overrides(config));
+}
+
+TEST_P(Spine, ChunkedKernelsEqualTheirReferences) {
+  std::vector<Variant> variants = {
+      {.name = "chunked", .mesh = {}, .remat = {}},
+      {.name = "chunked, scan, selective remat", .mesh = {}, .scan = true, .remat = kSelective},
+      {.name = "chunked, FSDP 4, scan, full remat, accumulation",
+       .mesh = kFsdp4,
+       .scan = true,
+       .remat = kFull,
+       .microbatches = 2},
+      {.name = "chunked, FSDP 2, CP 2, TP 2, scan, full remat",
+       .mesh = kAllAxes,
+       .scan = true,
+       .remat = kFull,
+       .sequence_parallel = true,
+       .head_tail = true},
+  };
+  for (Variant& variant : variants) {
+    variant.rewrite = use_chunked_kernels;
+    expect_same(variant, kModel, GetParam());
+  }
 }
 
 TEST_P(Spine, TiedEmbeddingsOnMeshes) {

@@ -1,7 +1,10 @@
 #include "config/option_table.h"
 
 #include <iterator>
+#include <string_view>
 #include <utility>
+
+#include "config/kernel_choices.h"
 
 namespace tethys {
 namespace {
@@ -167,6 +170,30 @@ Options graph_options() {
   };
 }
 
+// "reference" and the choices of kernel_choices.h for that part of a model.
+std::vector<std::string> kernels_of(std::string_view wanted) {
+  std::vector<std::string> names = {"reference"};
+#define TETHYS_NAME(part, choice) \
+  if (wanted == #part) names.emplace_back(#choice);
+  TETHYS_KERNEL_CHOICES(TETHYS_NAME)
+#undef TETHYS_NAME
+  return names;
+}
+
+Options kernel_options() {
+  return {
+      enum_option("kernels.attention", "reference", kernels_of("attention"),
+                  "how attention is computed; reference: with the scores of all queries and keys at once; chunked: "
+                  "block by block, in memory that grows with the length of the row and not with its square"),
+      int_option("kernels.attention_block", 512, between(1, kLongest),
+                 "with attention chunked: queries, and keys, of a block at most"),
+      enum_option("kernels.loss", "reference", kernels_of("loss"),
+                  "how the output projection and its loss are computed; reference: with the logits of all tokens at "
+                  "once; chunked: of one chunk of tokens after the other"),
+      int_option("kernels.loss_chunk", 1024, between(1, kLongest), "with loss chunked: tokens of a chunk at most"),
+  };
+}
+
 Options run_options() {
   return {
       bool_option("checkpoint.enable", true, "save checkpoints"),
@@ -224,7 +251,7 @@ const Options& option_table() {
   static const Options table = [] {
     Options all;
     for (const Options& part : {model_options(), training_options(), optimizer_options(), data_options(),
-                                parallelism_options(), graph_options(), run_options()}) {
+                                parallelism_options(), graph_options(), kernel_options(), run_options()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

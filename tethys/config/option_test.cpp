@@ -88,9 +88,9 @@ TEST(OptionTable, HasTheSectionsInTheirOrderAndAMeaningForEachOption) {
     if (sections.empty() || sections.back() != section_of(option)) sections.emplace_back(section_of(option));
     EXPECT_FALSE(option.meaning.empty()) << option.name;
   }
-  EXPECT_EQ(sections,
-            (std::vector<std::string>{"model", "training", "optimizer", "lr_scheduler", "data", "parallelism", "graph",
-                                      "checkpoint", "metrics", "validation", "profiling", "debug", "device"}));
+  EXPECT_EQ(sections, (std::vector<std::string>{"model", "training", "optimizer", "lr_scheduler", "data", "parallelism",
+                                                "graph", "kernels", "checkpoint", "metrics", "validation", "profiling",
+                                                "debug", "device"}));
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 //   const Override fast{"kernels.attention = fast", "ReferenceAttention", {"layers.*.attention.kernel"},
 //                       [](ConfigNode&) { return std::make_unique<FastAttentionConfig>(); }};
 //   const Overridden done = apply_overrides(*tree, {fast});
-//   describe(done);   // "kernels.attention = fast\n  layers.0.attention.kernel … : ReferenceAttention() →
-//   FastAttention()\n"
+//   describe(done);   // the override, and "  layers.0.attention.kernel: ReferenceAttention() → FastAttention()"
 #pragma once
 
 #include <functional>

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "kernels/attention/attention.h"
-
 namespace tethys {
 
 void SelfAttentionConfig::visit(NodeVisitor& visitor) {
@@ -17,6 +15,7 @@ void SelfAttentionConfig::visit(NodeVisitor& visitor) {
   visitor.child("wo", wo);
   visitor.child("q_norm", q_norm);
   visitor.child("k_norm", k_norm);
+  visitor.child("kernel", kernel);
 }
 
 std::unique_ptr<SelfAttention> SelfAttentionConfig::build(std::string name) const {
@@ -56,7 +55,8 @@ SelfAttention::SelfAttention(const SelfAttentionConfig& config, std::string name
       wv_(config.wv->build(name + ".wv")),
       wo_(config.wo->build(name + ".wo")),
       q_norm_(build_if_there(config.q_norm, name + ".q_norm")),
-      k_norm_(build_if_there(config.k_norm, name + ".k_norm")) {
+      k_norm_(build_if_there(config.k_norm, name + ".k_norm")),
+      attend_(config.kernel->build()) {
   for (Linear* linear : {wq_.get(), wk_.get(), wv_.get(), wo_.get()}) add(*linear);
   for (RMSNorm* norm : {q_norm_.get(), k_norm_.get()}) {
     if (norm != nullptr) add(*norm);
@@ -81,7 +81,7 @@ Tensor SelfAttention::forward(const Tensor& input, const Sequence& sequence) {
   if (sequence.cache != nullptr) attend_to_cache(operands, *sequence.cache, sequence.layer);
   operands.k_BTKD = repeated(operands.k_BTKD, kv_repeats_);
   operands.v_BTKD = repeated(operands.v_BTKD, kv_repeats_);
-  const Attention result = attention(operands, 1 / std::sqrt(static_cast<double>(head_dim_)));
+  const Attention result = attend_(operands, 1 / std::sqrt(static_cast<double>(head_dim_)));
   tag(result.out_BSHD, "attention_out");
   tag(result.log_sum_exp_BHS, "attention_out");  // saved with it, or the kernel would run again for it
   return leaving(wo_->forward(reshape(result.out_BSHD, {x_BSD.size(0), x_BSD.size(1), n_heads_ * head_dim_})));

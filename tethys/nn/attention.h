@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "kernels/attention/config.h"
 #include "nn/linear.h"
 #include "nn/rms_norm.h"
 #include "nn/sequence.h"
@@ -19,6 +20,7 @@ struct SelfAttentionConfig : ConfigNode {
   int64_t kv_repeats = 1;  // how often each key and value head stands in the product with the queries
   std::unique_ptr<LinearConfig> wq, wk, wv, wo;
   std::unique_ptr<RMSNormConfig> q_norm, k_norm;  // over one head; absent in models without them
+  std::unique_ptr<AttentionKernelConfig> kernel = std::make_unique<AttentionKernelConfig>();
 
   std::string_view type_name() const override { return "SelfAttention"; }
   void visit(NodeVisitor& visitor) override;
@@ -38,6 +40,7 @@ class SelfAttention : public Module {
   int64_t n_heads_, n_kv_heads_, head_dim_, kv_repeats_;
   std::unique_ptr<Linear> wq_, wk_, wv_, wo_;
   std::unique_ptr<RMSNorm> q_norm_, k_norm_;  // or null
+  AttentionKernel attend_;
 };
 
 }  // namespace tethys

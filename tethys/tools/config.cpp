@@ -4,6 +4,8 @@
 #include "config/describe.h"
 #include "config/flags.h"
 #include "config/recipe.h"
+#include "kernels/choices.h"
+#include "models/registry.h"
 #include "tools/commands.h"
 #include "tools/locations.h"
 
@@ -15,6 +17,15 @@ std::vector<Option> options() {
       bool_option("toml", false, "print a recipe that loads to these values"),
       bool_option("markdown", false, "print the page of all options instead"),
   });
+}
+
+// What options change in the tree that the model is built from.
+void print_overrides(const Config& config, const Surroundings& surroundings) {
+  const std::vector<Override> overrides = kernel_overrides(config);
+  if (overrides.empty()) return;
+  const Overridden done = apply_overrides(*architecture_of(config).configure(config), overrides);
+  fmt::print(surroundings.out, "\noverrides of the model's tree\n{}", describe(done));
+  for (const std::string& warning : done.warnings) fmt::print(surroundings.out, "warning: {}\n", warning);
 }
 
 int run(Invocation& invocation) {
@@ -29,7 +40,12 @@ int run(Invocation& invocation) {
     load_recipe(config, recipe, recipes_folder(invocation.surroundings.executable));
   }
   check_config(config);
-  fmt::print(out, "{}", config.get_bool("toml") ? config_toml(config) : config_tree(config));
+  if (config.get_bool("toml")) {
+    fmt::print(out, "{}", config_toml(config));
+    return 0;
+  }
+  fmt::print(out, "{}", config_tree(config));
+  print_overrides(config, invocation.surroundings);
   return 0;
 }
 

@@ -119,6 +119,19 @@ TEST(ConfigCommand, ShowsEachValueWithItsOrigin) {
   EXPECT_THAT(ended.output, testing::ContainsRegex("beta1 +0.9 +default"));
 }
 
+TEST(ConfigCommand, ShowsWhichOverrideChangedWhat) {
+  EXPECT_THAT(run_tethys({"config", "llama3_8b"}).output, testing::Not(testing::HasSubstr("overrides")));
+  const Ended ended = run_tethys(
+      {"config", "llama3_8b", "--kernels.attention", "chunked", "--kernels.loss=chunked", "--kernels.loss_chunk=96"});
+  EXPECT_THAT(ended.output,
+              testing::EndsWith("\noverrides of the model's tree\n"
+                                "kernels.attention = \"chunked\" (--kernels.attention)\n"
+                                "  layers.0.attention.kernel … layers.31.attention.kernel: ReferenceAttention() → "
+                                "ChunkedAttention(block=512)\n"
+                                "kernels.loss = \"chunked\" (--kernels.loss)\n"
+                                "  output.kernel: ReferenceLoss() → ChunkedLoss(chunk=96)\n"));
+}
+
 TEST(ConfigCommand, ItsMarkdownIsThePageOfOptions) {
   EXPECT_EQ(run_tethys({"config", "--markdown"}).output, options_markdown(option_table()));
 }

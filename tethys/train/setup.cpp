@@ -2,6 +2,7 @@
 
 #include "config/config.h"
 #include "config/parameter_group.h"
+#include "kernels/choices.h"
 #include "models/registry.h"
 #include "nn/attention.h"
 #include "nn/moe/moe.h"
@@ -41,6 +42,8 @@ std::vector<std::string> idle_options(const Config& config, const TrainingSetup&
   const auto untraced = [&](const char* option) {
     return !config.get_bool("profiling.enable_profiling") && config.origin(option).source == Origin::Source::Flag;
   };
+  const auto given = [&](const char* name) { return config.origin(name).source != Origin::Source::Default; };
+  const auto reference = [&](const char* name) { return config.get_string(name) == "reference"; };
   struct Idle {
     const char* option;
     bool idles;
@@ -60,6 +63,9 @@ std::vector<std::string> idle_options(const Config& config, const TrainingSetup&
        config.get_string("parallelism.fsdp_reshard_after_forward") != "default" && !gathers,
        "parameters that are sharded"},
       {"parallelism.fsdp_gather", setup.gathers.by_block && !gathers, "parameters that are sharded"},
+      {"kernels.attention_block", given("kernels.attention_block") && reference("kernels.attention"),
+       "--kernels.attention chunked"},
+      {"kernels.loss_chunk", given("kernels.loss_chunk") && reference("kernels.loss"), "--kernels.loss chunked"},
       {"graph.prefetch", setup.gathers.ahead && !gathers, "parameters that are sharded"},
       {"graph.prefetch", setup.gathers.ahead && !config.get_bool("graph.scan_layers"), "graph.scan_layers"},
       {"graph.remat_offload",
@@ -117,6 +123,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   setup.precision = precision_of(config);
   const Architecture& architecture = architecture_of(config);
   const std::unique_ptr<LanguageModelConfig> tree = architecture.configure(config);
+  setup.overridden = apply_overrides(*tree, kernel_overrides(config));
   repeat_kv_heads(*tree, setup.degrees.tensor);
   set_dispatcher(*tree, dispatcher_named(config.get_string("parallelism.expert_parallel_dispatcher")));
   setup.model = tree->build();
@@ -143,6 +150,7 @@ TrainingSetup set_up(const Config& config, std::optional<int64_t> devices) {
   setup.learning_rate = config.get_float("optimizer.lr");
   setup.token_order = token_order_of(config, setup.degrees);
   setup.warnings = idle_options(config, setup);
+  setup.warnings.insert(setup.warnings.end(), setup.overridden.warnings.begin(), setup.overridden.warnings.end());
   return setup;
 }
 

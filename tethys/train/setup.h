@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "config/override.h"
 #include "nn/language_model.h"
 #include "nn/parameter_store.h"
 #include "optim/schedule.h"
@@ -44,6 +45,7 @@ struct TrainingSetup {
   Schedule schedule;
   double learning_rate = 0;           // the peak
   std::vector<int64_t> token_order;   // of a row's columns; empty: as they stand (token_order.h)
+  Overridden overridden;              // what options changed in the model's config tree
   std::vector<std::string> warnings;  // what was asked for and does nothing
 
   int64_t tokens_per_step() const { return shape.microbatches * shape.rows * shape.seq_len; }

@@ -1,12 +1,15 @@
 #include "kernels/attention/attention.h"
 
+#include "kernels/attention/chunked.h"
 #include "kernels/attention/reference.h"
 #include "ops/control/redistribute.h"
 #include "ops/samples.h"
 
 namespace tethys {
 
-std::string describe(const AttentionAttributes& a) { return fmt::format("scale {}", a.scale); }
+std::string describe(const AttentionAttributes& a) {
+  return a.block == 0 ? fmt::format("scale {}", a.scale) : fmt::format("scale {}, blocks of {}", a.scale, a.block);
+}
 
 namespace {
 
@@ -32,6 +35,7 @@ TensorType log_sum_exp_type(const TensorType& q) { return {wide(q.dtype), {q.dim
 
 std::vector<TensorType> infer(const OpCall& call) {
   require(call.operands.size() == 7, "{} operands", call.operands.size());
+  require(call.attributes.as<AttentionAttributes>().block >= 0, "{}", call.attributes.to_string());
   check_operands(call);
   return {call.operands[0], log_sum_exp_type(call.operands[0])};
 }
@@ -44,6 +48,15 @@ std::vector<TensorType> infer_backward(const OpCall& call) {
           "out {}, log-sum-exp {}, cotangent {} for q {}", to_string(call.operands[7]), to_string(call.operands[8]),
           to_string(call.operands[9]), to_string(q));
   return {q, call.operands[1], call.operands[2]};
+}
+
+using Composition = std::vector<Value> (*)(Graph&, const Attributes&, const std::vector<Value>&);
+
+// Both compositions compute the same; which one is recorded, the attributes say.
+template <Composition at_once, Composition in_blocks>
+std::vector<Value> composed(Graph& graph, const Attributes& attributes, const std::vector<Value>& operands) {
+  const bool blocks = attributes.as<AttentionAttributes>().block > 0;
+  return (blocks ? in_blocks : at_once)(graph, attributes, operands);
 }
 
 Cotangents vjp(const VjpContext& c) {
@@ -111,10 +124,11 @@ std::vector<HostTensor> sample_operands(int64_t heads, int64_t key_heads) {
 }
 
 std::vector<Sample> samples() {
-  auto sample = [](std::string name, int64_t heads, int64_t key_heads) {
-    return plain_sample(std::move(name), sample_operands(heads, key_heads), AttentionAttributes{0.7});
+  auto sample = [](std::string name, int64_t heads, int64_t key_heads, int64_t block) {
+    return plain_sample(std::move(name), sample_operands(heads, key_heads), AttentionAttributes{0.7, block});
   };
-  return {sample("a key head for each query head", 4, 4), sample("two query heads share a key head", 8, 4)};
+  return {sample("a key head for each query head", 4, 4, 0), sample("two query heads share a key head", 8, 4, 0),
+          sample("in blocks that do not divide the row", 8, 4, 3)};
 }
 
 }  // namespace
@@ -122,7 +136,7 @@ std::vector<Sample> samples() {
 const KernelRecord attention_kernel = {
     .name = "attention",
     .infer = infer,
-    .reference = attention_reference,
+    .reference = composed<attention_reference, chunked_attention>,
     .gradient = Gradient::Rule,
     .vjp = vjp,
     .factors = factors,
@@ -133,15 +147,15 @@ const KernelRecord attention_kernel = {
 const KernelRecord attention_backward_kernel = {
     .name = "attention_backward",
     .infer = infer_backward,
-    .reference = attention_backward_reference,
+    .reference = composed<attention_backward_reference, chunked_attention_backward>,
     .gradient = Gradient::Missing,
     .factors = factors_backward,
     .lowerings = {},
 };
 
-Attention attention(const AttentionOperands& o, double scale) {
+Attention attention(const AttentionOperands& o, const AttentionAttributes& attributes) {
   const std::vector<Value> results =
-      kernel(attention_kernel, o.q_BSHD.graph(), AttentionAttributes{scale},
+      kernel(attention_kernel, o.q_BSHD.graph(), attributes,
              {o.q_BSHD.value(), o.k_BTKD.value(), o.v_BTKD.value(), o.q_positions_BS.value(), o.k_positions_BT.value(),
               o.q_segments_BS.value(), o.k_segments_BT.value()});
   return {results[0], results[1]};

@@ -3,7 +3,7 @@
 //
 //   B batch   S queries   T keys   H query heads = K·G   K key and value heads   G queries per key head   D head size
 //
-//   Attention a = attention(q_BSHD, k_BTKD, v_BTKD, positions_BS, positions_BT, segments_BS, segments_BT, scale);
+//   Attention a = attention({q_BSHD, k_BTKD, v_BTKD, positions_BS, positions_BT, segments_BS, segments_BT}, {scale});
 //
 // A query sees the keys of its own segment whose position is not after its own. A query that sees none gives 0.
 #pragma once
@@ -19,6 +19,8 @@ extern const KernelRecord attention_backward_kernel;
 
 struct AttentionAttributes {
   double scale = 1;
+  // The most queries, and keys, whose scores exist at a time (chunked.h); 0: those of all.
+  int64_t block = 0;
   bool operator==(const AttentionAttributes&) const = default;
 };
 std::string describe(const AttentionAttributes& attributes);
@@ -33,6 +35,6 @@ struct AttentionOperands {
   Tensor q_positions_BS, k_positions_BT, q_segments_BS, k_segments_BT;  // s32
 };
 
-Attention attention(const AttentionOperands& operands, double scale);
+Attention attention(const AttentionOperands& operands, const AttentionAttributes& attributes);
 
 }  // namespace tethys

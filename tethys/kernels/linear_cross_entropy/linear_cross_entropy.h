@@ -26,11 +26,14 @@ struct LinearCrossEntropyAttributes {
   DType weight_gradient = DType::F32;
   // The words that there are; rows of w behind them are padding.
   int64_t vocabulary = 0;
+  // The most tokens whose logits exist at a time; 0: those of all.
+  int64_t chunk = 0;
   bool operator==(const LinearCrossEntropyAttributes&) const = default;
 };
 std::string describe(const LinearCrossEntropyAttributes& attributes);
 
-// `vocabulary`: the rows of w that are words; those behind them count for nothing.
-Tensor linear_cross_entropy(const Tensor& x_BSD, const Tensor& w_VD, const Tensor& labels_BS, int64_t vocabulary);
+// `vocabulary`: the rows of w that are words; those behind them count for nothing. `chunk`: as in the attributes.
+Tensor linear_cross_entropy(const Tensor& x_BSD, const Tensor& w_VD, const Tensor& labels_BS, int64_t vocabulary,
+                            int64_t chunk = 0);
 
 }  // namespace tethys

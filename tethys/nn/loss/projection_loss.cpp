@@ -1,7 +1,5 @@
 #include "nn/loss/projection_loss.h"
 
-#include "kernels/linear_cross_entropy/linear_cross_entropy.h"
-
 namespace tethys {
 
 void ProjectionLossConfig::visit(NodeVisitor& visitor) {
@@ -9,6 +7,7 @@ void ProjectionLossConfig::visit(NodeVisitor& visitor) {
   visitor.field("vocab_size", vocab_size);
   visitor.field("tied", tied);
   if (!tied) visitor.field("initial", to_string(initial));
+  visitor.child("kernel", kernel);
 }
 
 std::unique_ptr<ProjectionLoss> ProjectionLossConfig::build(std::string name, const Parameter& embedding) const {
@@ -29,14 +28,17 @@ const Parameter& weight_of(const ProjectionLossConfig& config, const std::string
 }  // namespace
 
 ProjectionLoss::ProjectionLoss(const ProjectionLossConfig& config, std::string name, const Parameter& embedding)
-    : Module(name), vocab_size_(config.vocab_size), weight_(weight_of(config, name, own_weight_, embedding)) {
+    : Module(name),
+      vocab_size_(config.vocab_size),
+      weight_(weight_of(config, name, own_weight_, embedding)),
+      loss_(config.kernel->build()) {
   if (own_weight_) add(*own_weight_);
 }
 
 Tensor ProjectionLoss::forward(const Tensor& input, const Tensor& labels_BS) {
   const Scope scope = enter(input.graph());
   const Tensor x_BSD = entering(input);
-  return linear_cross_entropy(x_BSD, weight_.in(x_BSD.graph()), labels_BS, vocab_size_);
+  return loss_(x_BSD, weight_.in(x_BSD.graph()), labels_BS, vocab_size_);
 }
 
 Tensor ProjectionLoss::logits(const Tensor& input) {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "config/node.h"
+#include "kernels/linear_cross_entropy/config.h"
 #include "nn/module.h"
 
 namespace tethys {
@@ -16,6 +16,7 @@ struct ProjectionLossConfig : ConfigNode {
   int64_t vocab_size = 1;
   InitialValue initial = normal(0.02);
   bool tied = false;
+  std::unique_ptr<LossKernelConfig> kernel = std::make_unique<LossKernelConfig>();
 
   std::string_view type_name() const override { return "ProjectionLoss"; }
   void visit(NodeVisitor& visitor) override;
@@ -35,6 +36,7 @@ class ProjectionLoss : public Module {
   int64_t vocab_size_;
   std::optional<Parameter> own_weight_;
   const Parameter& weight_;
+  LossKernel loss_;
 };
 
 }  // namespace tethys
