@@ -376,6 +376,27 @@ TEST(Train, AMeshOrAModeChangesNoLoss) {
   }
 }
 
+TEST(Train, ChunkedKernelsChangeNoLoss) {
+  TemporaryFolder folder;
+  const Flags flags = {"--training.steps", "3", "--training.dtype", "float64"};
+  const Flags chunked = {"--kernels.attention", "chunked", "--kernels.attention_block", "10",
+                         "--kernels.loss",      "chunked", "--kernels.loss_chunk",      "24"};
+  expect_done(run_tethys(corpus().train(folder / "reference") + flags));
+  expect_done(run_tethys(corpus().train(folder / "graph") + flags + chunked));
+  expect_done(run_tethys(corpus().train(folder / "mesh") + flags + chunked + kFsdp4 + Flags{"--graph.scan_layers"}));
+  expect_done(run_tethys(corpus().train(folder / "eager") + flags + chunked + Flags{"--mode", "eager"}));
+  expect_done(run_tethys(corpus().train(folder / "deferred") + flags + chunked + Flags{"--mode", "deferred"}));
+  const auto expected = curve_of(folder / "reference");
+  for (const char* other : {"graph", "mesh", "eager", "deferred"}) {
+    const auto curve = curve_of(folder / other);
+    ASSERT_EQ(curve.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(curve[i][0], expected[i][0], 1e-9 * expected[i][0]) << other;
+      EXPECT_NEAR(curve[i][1], expected[i][1], 1e-9 * expected[i][1]) << other;
+    }
+  }
+}
+
 // The host hears of a step late where a launch blocks until it is done: the time is that of the devices all the same.
 TEST(Train, TheLastStepOnSeveralDevicesTakesAsLongAsTheOthers) {
   TemporaryFolder folder;
