@@ -187,8 +187,7 @@ Array to_device(std::shared_ptr<const DeviceMesh> devices, const TensorType& typ
 Array copy_to(const Array& array, pjrt::MemoryKind memory) {
   const auto& devices = array.devices();
   const Timed timed(devices->time().transfer);
-  const bool to_host = memory == pjrt::MemoryKind::PinnedHost || memory == pjrt::MemoryKind::UnpinnedHost;
-  const Span span(devices->tracer(), to_host ? "device to host" : "host to device", {}, {"bytes", array.bytes()});
+  const Span span(devices->tracer(), "copy to", name_of(memory), {"bytes", array.bytes()});
   std::vector<pjrt::Buffer> buffers;
   for (size_t i = 0; i < array.buffers().size(); ++i)
     buffers.push_back(array.buffers()[i].copy_to(devices->devices()[i], memory));

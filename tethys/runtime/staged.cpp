@@ -35,7 +35,7 @@ void StagedProgram::compile(Executor& executor, const std::string& name) {
     }
     const Loop& loop = std::get<Loop>(stage);
     compiled_.push_back(
-        {executor.compile(loop.begin.program, name + ", begin"), executor.compile(loop.body, name + ", one layer")});
+        {executor.compile(loop.begin.program, name + " begin"), executor.compile(loop.body, name + " iteration")});
   }
 }
 

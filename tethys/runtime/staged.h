@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/executor.h"
@@ -25,7 +26,7 @@ class StagedProgram {
   StagedProgram() = default;
   explicit StagedProgram(Stages stages) : stages_(std::move(stages)) {}
 
-  // PjrtError if the compiler refuses one of its programs. They are called by `name` to people.
+  // `name` is that of its programs, for people. PjrtError if the compiler refuses one of them.
   void compile(Executor& executor, const std::string& name);
 
   struct Results {

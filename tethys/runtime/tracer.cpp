@@ -12,16 +12,18 @@ int64_t Tracer::track_locked(const std::string& name) {
 }
 
 // A thread that has ended may have left its number to another, so the name decides too.
-void Tracer::name_thread(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  track_of_[std::this_thread::get_id()] = track_locked(name);
-}
+void Tracer::name_thread(const std::string& name) { track_of_thread(name); }
 
 int64_t Tracer::begin_span() {
   const std::lock_guard lock(mutex_);
   ++open_;
   const auto known = track_of_.find(std::this_thread::get_id());
   return known == track_of_.end() ? track_locked("other") : known->second;
+}
+
+int64_t Tracer::track_of_thread(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return track_of_[std::this_thread::get_id()] = track_locked(name);
 }
 
 void Tracer::end_span(TraceEvent event) {
@@ -80,12 +82,18 @@ Tracer::Recorded Tracer::take() {
   return taken;
 }
 
-Span::~Span() {
+void Span::move_to(const std::string& thread) {
+  if (tracer_ == nullptr) return;
+  track_ = tracer_->track_of_thread(thread);
+  begin_ = Clock::now();
+}
+
+void Span::end() {
   if (tracer_ == nullptr) return;
   const Clock::time_point end = Clock::now();
   std::string name(name_);
   if (!detail_.empty()) name.append(" ").append(detail_);
-  tracer_->end_span({TraceEvent::Kind::Span, track_, std::move(name), begin_, end, number_});
+  std::exchange(tracer_, nullptr)->end_span({TraceEvent::Kind::Span, track_, std::move(name), begin_, end, number_});
 }
 
 }  // namespace tethys

@@ -79,6 +79,7 @@ class Tracer : public std::enable_shared_from_this<Tracer> {
 
  private:
   friend class Span;
+  int64_t track_of_thread(const std::string& name);
   int64_t begin_span();
   void end_span(TraceEvent event);
   int64_t track_locked(const std::string& name);
@@ -107,8 +108,13 @@ class Span {
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
-  ~Span();
+  ~Span() { end(); }
 
+  // Begins anew on the calling thread, which from now on has this name: for work that another thread is given. It
+  // counts as begun from the construction on.
+  void move_to(const std::string& thread);
+  // Before the end of its life.
+  void end();
   // What is known later.
   void set(TraceNumber number) { number_ = number; }
 

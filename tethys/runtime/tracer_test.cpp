@@ -52,6 +52,22 @@ TEST(Tracer, LeavesOutWhatBeginsWhileItDoesNotRecordAndKeepsWhatHasBegun) {
   EXPECT_TRUE(tracer->take().events.empty());
 }
 
+TEST(Tracer, ASpanThatIsGivenToAnotherThreadHasBegunBefore) {
+  const auto tracer = std::make_shared<Tracer>();
+  tracer->record(true);
+  Span span(tracer, "write");
+  tracer->record(false);
+  EXPECT_FALSE(tracer->settled(std::chrono::milliseconds(0)));
+  std::thread([&] {
+    span.move_to("writer");
+    span.end();
+  }).join();
+  EXPECT_TRUE(tracer->settled(std::chrono::milliseconds(0)));
+  const Tracer::Recorded recorded = tracer->take();
+  ASSERT_EQ(names_of(recorded), std::vector<std::string>{"write"});
+  EXPECT_EQ(recorded.threads.at(static_cast<size_t>(recorded.events[0].track)), "writer");
+}
+
 TEST(Tracer, ADeviceRunsOneProgramAfterTheOther) {
   const auto tracer = std::make_shared<Tracer>();
   tracer->record(true);

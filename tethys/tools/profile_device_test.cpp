@@ -151,6 +151,20 @@ TEST(Profiles, OfEagerModeNameTheOps) {
   EXPECT_EQ(named(events, "compile dot").size(), 0u);  // they were in the step that warms up
 }
 
+TEST(Profiles, OfCompileModeNameItsPrograms) {
+  TemporaryFolder folder;
+  expect_done(run_tethys(corpus().train(folder / "run") +
+                         Flags{"--profile", "--profiling.profiler_warmup", "0", "--profiling.profiler_active", "1",
+                               "--training.steps", "1", "--mode", "compile", "--training.global_batch_size", "8"}));
+  const std::vector<Event> events = trace_of(folder / "run", 1);
+  for (const char* name : {"forward", "backward", "optimizer"}) {
+    EXPECT_EQ(named(events, std::string("compile ") + name, "compiler").size(), 1u);
+    const size_t runs = name == std::string("optimizer") ? 1 : 2;  // of each microbatch
+    EXPECT_EQ(named(events, std::string("launch ") + name, "training").size(), runs) << name;
+    EXPECT_EQ(named(events, name, "device 0").size(), runs) << name;
+  }
+}
+
 TEST(Profiles, OfARunThatIsStoppedHoldTheStepsUntilThen) {
   TemporaryFolder folder;
   const Path run = folder / "run";

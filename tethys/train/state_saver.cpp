@@ -34,12 +34,13 @@ void StateSaver::save(const TrainingState& state, int64_t step) {
                       .fingerprint = run_.fingerprint,
                       .seed = run_.seed,
                       .data_position = step * run_.setup.rows_per_step()};
-  save_.start([this, at, pieces = finite_only(copied(state, step), step),
+  const auto span =
+      std::make_shared<Span>(run_.executor.tracer(), "write the checkpoint", "", TraceNumber{"step", step});
+  save_.start([this, at, span, pieces = finite_only(copied(state, step), step),
                keep = run_.config.get_int("checkpoint.keep_latest_k")] {
-    const std::shared_ptr<Tracer>& tracer = run_.executor.tracer();
-    if (tracer) tracer->name_thread("checkpoint writer");
-    const Span span(tracer, "write the checkpoint", {}, {"step", at.step});
+    span->move_to("checkpoint writer");
     run_.checkpoints.save(at, pieces, keep);
+    span->end();
   });
   saving_ = step;
   if (in_background()) run_.executor.hold(static_cast<int64_t>(save_copy_bytes(run_.setup, run_.config)));

@@ -136,9 +136,9 @@ std::vector<const Program*> StepParts::programs() const {
 void StepParts::compile() {
   forward_.compile(executor_, "forward");
   backward_.compile(executor_, "backward");
-  count_.compiled = executor_.compile(count_.program, "count labels");
-  update_.compiled = executor_.compile(update_.program, "update");
-  if (add_) add_->compiled = executor_.compile(add_->program, "add gradients");
+  count_.compiled = executor_.compile(count_.program, "count of labels");
+  update_.compiled = executor_.compile(update_.program, "optimizer");
+  if (add_) add_->compiled = executor_.compile(add_->program, "sum of gradients");
 }
 
 StepParts::DeviceBatch StepParts::place(const StepFeed& feed) {

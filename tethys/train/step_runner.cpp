@@ -37,7 +37,10 @@ StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredO
     parts_.emplace(executor, setup);
     notes_ = parts_->notes();
     waits_ = parts_->waits();
-    compiled_ = std::async(std::launch::async, [this] { parts_->compile(); }).share();
+    compiled_ = std::async(std::launch::async, [this] {
+                  if (executor_.tracer()) executor_.tracer()->name_thread("compiler");
+                  parts_->compile();
+                }).share();
   }
   if (executor.mode() != Mode::Graph || parts_) return;
   const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
