@@ -194,6 +194,19 @@ Options kernel_options() {
   };
 }
 
+Options compile_options() {
+  return {
+      bool_option("compile.async_gathers", true,
+                  "on TPUs: gathers run beside compute, where the chip can; what is computed meanwhile is up to "
+                  "graph.prefetch"),
+      bool_option("compile.async_reductions", true,
+                  "on TPUs: reduce-scatters stay what they are, beside compute where the chip can; otherwise the "
+                  "compiler makes full all-reduces of them, which move twice as much"),
+      int_option("compile.scoped_vmem_kib", 0, between(0, 1 << 20),
+                 "on TPUs: KiB of the chip's own memory that one kernel may take; 0: the compiler's choice"),
+  };
+}
+
 Options run_options() {
   return {
       bool_option("checkpoint.enable", true, "save checkpoints"),
@@ -250,8 +263,9 @@ Options run_options() {
 const Options& option_table() {
   static const Options table = [] {
     Options all;
-    for (const Options& part : {model_options(), training_options(), optimizer_options(), data_options(),
-                                parallelism_options(), graph_options(), kernel_options(), run_options()}) {
+    for (const Options& part :
+         {model_options(), training_options(), optimizer_options(), data_options(), parallelism_options(),
+          graph_options(), kernel_options(), compile_options(), run_options()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -89,8 +89,8 @@ TEST(OptionTable, HasTheSectionsInTheirOrderAndAMeaningForEachOption) {
     EXPECT_FALSE(option.meaning.empty()) << option.name;
   }
   EXPECT_EQ(sections, (std::vector<std::string>{"model", "training", "optimizer", "lr_scheduler", "data", "parallelism",
-                                                "graph", "kernels", "checkpoint", "metrics", "validation", "profiling",
-                                                "debug", "device"}));
+                                                "graph", "kernels", "compile", "checkpoint", "metrics", "validation",
+                                                "profiling", "debug", "device"}));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "pjrt/error.h"
 #include "pjrt/topology.h"
 #include "runtime/program_cache.h"
+#include "train/compiler_flags.h"
 #include "train/machine.h"
 #include "train/step.h"
 
@@ -59,7 +60,8 @@ int64_t bytes_named(const std::string& text, const std::string& what) {
 void compile(CompiledStep& step, const Program& program, const pjrt::Topology& topology, const Config& config) {
   const Clock::time_point begin = Clock::now();
   try {
-    step.executable = topology.compile(program.text, compile_options(program.mesh, compile_options_of(config)));
+    step.executable =
+        topology.compile(program.text, compile_options(program.mesh, compiler_flags(config, step.slice.kind->name)));
     add_planned(step.memory, step.executable->memory_stats());
   } catch (const pjrt::PjrtError& error) {
     blame_compile_options(config, error);
@@ -120,8 +122,8 @@ CompiledStep compile_step(const Config& config, const Slice& slice, const std::s
   step.setup = set_up(config, slice.devices());
   const TrainingSetup& setup = step.setup;
   const RecordedStep recorded = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
-  const Program program =
-      make_program(*recorded.graph, setup.mesh, capabilities_of(config), recorded.aliases, setup.gathers);
+  const Program program = make_program(localised(*recorded.graph, setup.mesh, setup.gathers), setup.mesh,
+                                       capabilities_of(config), recorded.aliases, Locations::Modules);
   step.lowering_seconds = seconds_since(begin);
   step.program_bytes = program.text.size();
   step.collectives = program.collectives;

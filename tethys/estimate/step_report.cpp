@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/units.h"
 #include "config/config.h"
+#include "estimate/estimate_text.h"
 
 namespace tethys {
 namespace {
@@ -64,7 +65,14 @@ std::string flags_text(const StepReport& r) {
 std::string flops_text(const StepReport& r) {
   std::string text = "FLOPs of a device's share of a step\n";
   text += fmt::format("  {:<22}{:>10}\n", "by our formula", short_number(r.formula_flops));
-  if (r.xla_flops > 0) text += fmt::format("  {:<22}{:>10}\n", "by XLA", short_number(r.xla_flops));
+  if (r.estimate) {
+    text += fmt::format("  {:<22}{:>10} in matrix products, those computed again too\n", "by XLA's program",
+                        short_number(r.estimate->flops));
+  }
+  if (r.xla_flops > 0) {
+    text +=
+        fmt::format("  {:<22}{:>10} with the body of each loop once\n", "by XLA's analysis", short_number(r.xla_flops));
+  }
   return text;
 }
 
@@ -77,23 +85,34 @@ nlohmann::ordered_json json_of(const StepReport& r) {
   }
   memory["together"] = r.memory.total();
   memory["usable"] = std::llround(r.usable_hbm);
-  return {{"recipe", r.recipe},
-          {"topology", r.topology},
-          {"mesh", r.mesh},
-          {"devices", r.devices},
-          {"tokens_per_step", r.tokens},
-          {"fits", r.fits},
-          {"compiler_refusal", r.refusal},
-          {"helpful_flags", r.flags},
-          {"memory_bytes_per_device", memory},
-          {"flops_per_device_formula", r.formula_flops},
-          {"flops_per_device_xla", r.xla_flops},
-          {"program_bytes", r.program_bytes},
-          {"lowering_seconds", r.lowering_seconds},
-          {"compile_seconds", r.compile_seconds}};
+  nlohmann::ordered_json json = {{"recipe", r.recipe},
+                                 {"topology", r.topology},
+                                 {"mesh", r.mesh},
+                                 {"devices", r.devices},
+                                 {"chips", r.chips},
+                                 {"tokens_per_step", r.tokens},
+                                 {"fits", r.fits},
+                                 {"compiler_refusal", r.refusal},
+                                 {"helpful_flags", r.flags},
+                                 {"memory_bytes_per_device", memory},
+                                 {"flops_per_device_formula", r.formula_flops},
+                                 {"flops_per_device_xla", r.xla_flops},
+                                 {"program_bytes", r.program_bytes},
+                                 {"lowering_seconds", r.lowering_seconds},
+                                 {"compile_seconds", r.compile_seconds}};
+  if (r.estimate) json["estimate"] = estimate_json(r);
+  return json;
 }
 
 }  // namespace
+
+double StepReport::tokens_per_second_and_chip() const {
+  return estimate ? static_cast<double>(tokens) / estimate->seconds() / static_cast<double>(chips) : 0;
+}
+
+double StepReport::formula_mfu() const { return estimate ? formula_flops / estimate->seconds() / peak_flops : 0; }
+
+double StepReport::xla_mfu() const { return estimate ? estimate->flops / estimate->seconds() / peak_flops : 0; }
 
 StepReport report_of(const std::string& recipe, const Config& config, CompiledStep& step) {
   StepReport r;
@@ -110,7 +129,13 @@ StepReport report_of(const std::string& recipe, const Config& config, CompiledSt
   const FlopsModel flops = flops_model_of(config, *step.setup.model);
   r.formula_flops =
       flops_per_token(flops, step.setup.shape.seq_len) * static_cast<double>(r.tokens) / static_cast<double>(r.devices);
-  if (step.executable) r.xla_flops = figure(step.executable->cost_analysis(), "flops");
+  r.chips = step.slice.chips * step.slice.slices;
+  r.peak_flops = step.slice.kind->peak_flops;
+  if (step.executable) {
+    r.xla_flops = figure(step.executable->cost_analysis(), "flops");
+    const pjrt::OptimizedProgram program = step.executable->optimized_program();
+    r.estimate = estimate_step(hlo::read_module(program.code), step.setup.mesh, step.slice);
+  }
   r.program_bytes = step.program_bytes;
   r.lowering_seconds = step.lowering_seconds;
   r.compile_seconds = step.compile_seconds;
@@ -120,21 +145,27 @@ StepReport report_of(const std::string& recipe, const Config& config, CompiledSt
 std::string report_text(const StepReport& r) {
   return fmt::format("{} for {}: {} ({}), {} tokens a step\n", r.recipe, r.topology, counted(r.devices, "device"),
                      r.mesh, with_commas(r.tokens)) +
-         memory_text(r) + flags_text(r) + flops_text(r) +
+         memory_text(r) + flags_text(r) + flops_text(r) + (r.estimate ? estimate_text(r) : "") +
          fmt::format("program: {} bytes, recorded and lowered in {:.2f} s, compiled in {:.1f} s\n",
                      with_commas(static_cast<int64_t>(r.program_bytes)), r.lowering_seconds, r.compile_seconds);
 }
 
 std::string report_table(const std::vector<StepReport>& reports) {
-  std::string text = fmt::format("{:<24} {:<16} {:>7} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "recipe", "topology",
-                                 "devices", "fits", "GiB", "of", "state", "temporary", "compile s");
+  std::string text =
+      fmt::format("{:<22} {:<16} {:>7} {:>5} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8} {:>8}\n", "recipe", "topology",
+                  "devices", "fits", "GiB", "of", "state", "temp", "est. ms", "est. tok/s", "est. MFU", "compiled");
   for (const StepReport& r : reports) {
     const StepMemory& m = r.memory;
-    text += fmt::format("{:<24} {:<16} {:>7} {:>5} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.1f}\n", r.recipe,
-                        r.topology, r.devices, r.fits ? "yes" : "no", gib(m.total()), gib(r.usable_hbm),
-                        gib(m.parameters + m.moments + m.other_state), gib(m.temporaries), r.compile_seconds);
+    text += fmt::format("{:<22} {:<16} {:>7} {:>5} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}", r.recipe, r.topology,
+                        r.devices, r.fits ? "yes" : "no", gib(m.total()), gib(r.usable_hbm),
+                        gib(m.parameters + m.moments + m.other_state), gib(m.temporaries));
+    text += r.estimate ? fmt::format(" {:>9.1f} {:>10.1f} {:>6.1f} %", 1e3 * r.estimate->seconds(),
+                                     r.tokens_per_second_and_chip(), 100 * r.formula_mfu())
+                       : fmt::format(" {:>9} {:>10} {:>8}", "-", "-", "-");
+    text += fmt::format(" {:>6.0f} s\n", r.compile_seconds);
   }
-  return text;
+  return text +
+         "est.: estimates, of which nothing was measured; tokens a second and chip; MFU by our formula's FLOPs\n";
 }
 
 std::string report_json(const std::vector<StepReport>& reports) {

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "estimate/compile_step.h"
+#include "estimate/step_estimate.h"
 
 namespace tethys {
 
@@ -27,10 +29,18 @@ struct StepReport {
   std::vector<std::string> flags;  // that would help one that does not fit
 
   double formula_flops = 0;  // of one device's share of a step
-  double xla_flops = 0;      // the compiler's count; 0 where it did not compile
+  double xla_flops = 0;      // the compiler's count, each loop's body once; 0 where it did not compile
+  int64_t chips = 0;
+  double peak_flops = 0;                 // of a device
+  std::optional<StepEstimate> estimate;  // nothing where it did not compile
   size_t program_bytes = 0;
   double lowering_seconds = 0;
   double compile_seconds = 0;
+
+  // By the estimated time of a step; 0 where there is none.
+  double tokens_per_second_and_chip() const;
+  double formula_mfu() const;
+  double xla_mfu() const;  // of all FLOPs of the program, recomputed ones too
 };
 
 StepReport report_of(const std::string& recipe, const Config& config, CompiledStep& step);

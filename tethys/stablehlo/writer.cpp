@@ -133,8 +133,9 @@ std::vector<Ssa> Writer::op(std::string_view name, const std::vector<Ssa>& opera
     head = fmt::format("{}:{} = ", base, results.size());
   }
   head += fmt::format("\"{}\"({})", name, join_names(operands));
-  const std::string tail = fmt::format("{} : ({}) -> ({})", dictionary(attributes, "{", "}"),
-                                       join_types(types_of(operands)), join_types(results));
+  const std::string tail =
+      fmt::format("{} : ({}) -> ({}){}", dictionary(attributes, "{", "}"), join_types(types_of(operands)),
+                  join_types(results), location_.empty() ? "" : fmt::format(" loc(\"{}\")", location_));
   if (regions.empty()) {
     line(head + tail);
     return values;

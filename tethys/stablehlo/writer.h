@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "values/host_tensor.h"
@@ -56,6 +57,10 @@ class Writer {
   // stablehlo.constant of given elements; meant for small tensors.
   Ssa constant(const HostTensor& value);
 
+  // What the operations from now on are from, such as "layers.0.attention": compilers keep it in what they make of
+  // them. Empty: nothing is written.
+  void set_location(std::string location) { location_ = std::move(location); }
+
   // A number no other collective of this module has.
   int64_t next_channel() { return ++channels_; }
 
@@ -66,6 +71,7 @@ class Writer {
   void line(std::string_view text);
 
   std::string text_;
+  std::string location_;
   int depth_ = 0;
   int64_t names_ = 0;
   int64_t channels_ = 0;

@@ -30,5 +30,18 @@ TEST(Splat, WhatHasNoDecimalFormIsWrittenAsBits) {
   EXPECT_THAT(text_of_splat(DType::F64, 0.1), HasSubstr("dense<1.00000000000000006e-01>"));
 }
 
+TEST(Locations, StandBehindTheOperationsThatTheyAreOfAndOnlyThere) {
+  const auto body = [](Writer& w, const std::vector<Ssa>& x) {
+    w.set_location("layers.0.norm");
+    const Ssa y = w.op1("stablehlo.negate", {x[0]}, x[0].type);
+    w.set_location("");
+    return std::vector<Ssa>{w.op1("stablehlo.abs", {y}, y.type)};
+  };
+  const std::string text = write_module({}, {{{DType::F32, {2}}, -1}}, body);
+  EXPECT_THAT(text,
+              HasSubstr("\"stablehlo.negate\"(%0) : (tensor<2xf32>) -> (tensor<2xf32>) loc(\"layers.0.norm\")\n"));
+  EXPECT_THAT(text, HasSubstr("\"stablehlo.abs\"(%1) : (tensor<2xf32>) -> (tensor<2xf32>)\n"));
+}
+
 }  // namespace
 }  // namespace tethys::stablehlo

@@ -96,10 +96,11 @@ const Command kCompileCommand{
     "      --parallelism.data_parallel_replicate_degree 2\n\n"
     "The program is that of a run in graph mode, compiled by libtpu, which `make setup-tpu` installs; this machine "
     "needs\n"
-    "no TPU. Printed are whether it fits and by how much, the memory of a device by kind, and FLOPs; then a table of "
-    "all\n"
-    "recipes and topologies. Parameters are sharded over all devices of the topology unless the recipe or a flag says\n"
-    "otherwise. Exit status: 0 all fit, 2 a mistake in the input, 3 one does not fit.\n",
+    "no TPU. Printed are whether it fits and by how much, the memory of a device by kind, FLOPs, collectives by mesh\n"
+    "axis and what is computed meanwhile, the compiler's cycles by op and by module, and an estimate of a step's "
+    "time;\n"
+    "then a table of all recipes and topologies. Parameters are sharded over all devices of the topology unless the\n"
+    "recipe or a flag says otherwise. Exit status: 0 all fit, 2 a mistake in the input, 3 one does not fit.\n",
     options,
     run,
 };

@@ -39,6 +39,16 @@ TEST(Compile, OfAStepForASliceThatIsNotThereSaysWhatItTakes) {
   EXPECT_EQ(json.at("memory_bytes_per_device").at("parameters"), parameters);
   EXPECT_EQ(json.at("memory_bytes_per_device").at("optimizer_moments"), 2 * parameters);
   EXPECT_GT(json.at("memory_bytes_per_device").at("temporaries"), 0);
+  // Matrix products of the program: those that the formula counts, which leaves out next to nothing in a dense model.
+  const nlohmann::json& estimate = json.at("estimate");
+  EXPECT_EQ(estimate.at("unread_loops"), 0);
+  EXPECT_NEAR(estimate.at("flops_matrix_products").get<double>() / json.at("flops_per_device_formula").get<double>(), 1,
+              0.1);
+  EXPECT_GT(estimate.at("step_seconds").get<double>(), 0);
+  // Gradients leave by reduce-scatter: half of what all-reduces move, and norms are small.
+  EXPECT_LT(estimate.at("gradient_bytes_ratio").get<double>(), 0.6);
+  for (const nlohmann::json& collective : estimate.at("collectives")) EXPECT_EQ(collective.at("mesh_axes"), "dp_shard");
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("layers.*.feed_forward.w1"), HasSubstr("estimated MFU")));
 }
 
 TEST(Compile, OfAStepTooLargePrintsItsTableAndWhatWouldHelp) {

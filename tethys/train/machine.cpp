@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "config/config.h"
+#include "train/compiler_flags.h"
 
 namespace tethys {
 namespace {
@@ -75,13 +76,14 @@ Capabilities capabilities_of(const Config& config) {
 std::unique_ptr<Executor> make_executor(const Config& config, const Machine& machine, const Mesh& mesh,
                                         const MachineOptions& options) {
   const std::string programs = options.cache_folder.empty() ? "" : (Path(options.cache_folder) / "programs").string();
-  return std::make_unique<Executor>(machine.client, mesh, capabilities_of(config),
-                                    ExecutorOptions{.mode = parse_mode(config.get_string("graph.mode")),
-                                                    .cache_folder = programs,
-                                                    .compiler_options = compile_options_of(config),
-                                                    .handlers = {},
-                                                    .environment = options.environment,
-                                                    .tracer = options.tracer});
+  return std::make_unique<Executor>(
+      machine.client, mesh, capabilities_of(config),
+      ExecutorOptions{.mode = parse_mode(config.get_string("graph.mode")),
+                      .cache_folder = programs,
+                      .compiler_options = compiler_flags(config, machine.client->addressable_devices().at(0).kind),
+                      .handlers = {},
+                      .environment = options.environment,
+                      .tracer = options.tracer});
 }
 
 }  // namespace tethys

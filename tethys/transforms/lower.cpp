@@ -20,6 +20,7 @@ using stablehlo::Writer;
 struct Emitter {
   const Mesh& mesh;
   stablehlo::Spmd spmd;
+  Locations locations;
 
   std::vector<Ssa> emit(Writer& writer, const Graph& graph, const std::vector<Ssa>& inputs) const {
     std::vector<Ssa> values(graph.value_count());
@@ -36,6 +37,7 @@ struct Emitter {
     const Node& node = graph.node(n);
     require(node.op->emit != nullptr, "{} reached lowering; it belongs to an earlier pass", node.op->name);
     const OpCall call = graph.call(n);
+    if (locations == Locations::Modules) writer.set_location(node.scope);
     EmitContext context{
         writer,
         call,
@@ -46,6 +48,7 @@ struct Emitter {
         [this](Writer& w, const Graph& region, const std::vector<Ssa>& in) { return emit(w, region, in); }};
     for (ValueId v : node.operands) context.operands.push_back(values[v]);
     const std::vector<Ssa> results = node.op->emit(context);
+    writer.set_location("");
     require(results.size() == node.results.size(), "{} emitted {} results of {}", node.op->name, results.size(),
             node.results.size());
     for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = results[i];
@@ -82,12 +85,13 @@ Port port(const Graph& placed, ValueId value, std::string name, const Mesh& mesh
 
 }  // namespace
 
-std::string lower(const Graph& local, const Mesh& mesh, const std::vector<int64_t>& aliases, stablehlo::Spmd spmd) {
+std::string lower(const Graph& local, const Mesh& mesh, const std::vector<int64_t>& aliases, stablehlo::Spmd spmd,
+                  Locations locations) {
   std::vector<stablehlo::Argument> arguments;
   for (size_t i = 0; i < local.inputs().size(); ++i) {
     arguments.push_back({local.type(local.inputs()[i]), aliases.empty() ? -1 : aliases[i]});
   }
-  const Emitter emitter{mesh, spmd};
+  const Emitter emitter{mesh, spmd, locations};
   return stablehlo::write_module(
       {.name = "program", .devices = mesh.size(), .spmd = spmd}, arguments,
       [&](Writer& writer, const std::vector<Ssa>& inputs) { return emitter.emit(writer, local, inputs); });
@@ -108,13 +112,13 @@ Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities
 }
 
 Program make_program(const Localised& graphs, const Mesh& mesh, const Capabilities& capabilities,
-                     const std::vector<int64_t>& aliases) {
+                     const std::vector<int64_t>& aliases, Locations locations) {
   const Graph& placed = *graphs.placed;
   const auto local = without_dead_code(*legalize(*graphs.local, capabilities));
   verify(*local);
   Calls calls;
   count_calls(*local, calls);
-  Program program{.text = lower(*local, mesh, aliases),
+  Program program{.text = lower(*local, mesh, aliases, stablehlo::Spmd::Partitions, locations),
                   .mesh = mesh,
                   .inputs = {},
                   .outputs = {},

@@ -13,9 +13,13 @@
 
 namespace tethys {
 
+// Whether a program's text says which module recorded each op. A compiler's result can then be read by module; the
+// program is the same, but its text, which programs are cached by, is not.
+enum class Locations : uint8_t { None, Modules };
+
 // StableHLO text of a local graph. `aliases[i]` is the result that may reuse input i's buffer, or −1; empty: none.
 std::string lower(const Graph& local, const Mesh& mesh, const std::vector<int64_t>& aliases = {},
-                  stablehlo::Spmd spmd = stablehlo::Spmd::Partitions);
+                  stablehlo::Spmd spmd = stablehlo::Spmd::Partitions, Locations locations = Locations::None);
 
 // What a program takes or gives: global type and placement.
 struct Port {
@@ -56,7 +60,7 @@ struct Localised {
 Localised localised(const Graph& recorded, const Mesh& mesh, const GatherOptions& gathers = {});
 // The second: legalize and lower.
 Program make_program(const Localised& graphs, const Mesh& mesh, const Capabilities& capabilities,
-                     const std::vector<int64_t>& aliases = {});
+                     const std::vector<int64_t>& aliases = {}, Locations locations = Locations::None);
 // The whole way.
 Program make_program(const Graph& recorded, const Mesh& mesh, const Capabilities& capabilities,
                      const std::vector<int64_t>& aliases = {}, const GatherOptions& gathers = {});
