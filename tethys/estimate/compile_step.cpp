@@ -57,11 +57,21 @@ int64_t bytes_named(const std::string& text, const std::string& what) {
   return number ? std::llround(std::ldexp(*number, shift)) : 0;
 }
 
+int64_t device_count(const pjrt::Topology& topology) { return static_cast<int64_t>(topology.device_ids().size()); }
+
+// Partition p runs on device number p: over several slices the compiler must be told.
+pjrt::CompileOptions options_of(const CompiledStep& step, const Mesh& mesh, const pjrt::Topology& topology,
+                                const Config& config) {
+  pjrt::CompileOptions options = compile_options(mesh, compiler_flags(config, step.slice.kind->name));
+  options.device_assignment.emplace();
+  for (int64_t id : topology.device_ids()) options.device_assignment->push_back({id});
+  return options;
+}
+
 void compile(CompiledStep& step, const Program& program, const pjrt::Topology& topology, const Config& config) {
   const Clock::time_point begin = Clock::now();
   try {
-    step.executable =
-        topology.compile(program.text, compile_options(program.mesh, compiler_flags(config, step.slice.kind->name)));
+    step.executable = topology.compile(program.text, options_of(step, program.mesh, topology, config));
     add_planned(step.memory, step.executable->memory_stats());
   } catch (const pjrt::PjrtError& error) {
     blame_compile_options(config, error);
@@ -76,9 +86,9 @@ pjrt::Topology topology_of(const Slice& slice, const std::shared_ptr<const pjrt:
   pjrt::NamedValues options;
   if (slice.slices > 1) options["num_slices"] = slice.slices;
   pjrt::Topology topology(plugin, slice.topology, options);
-  if (topology.device_count() != slice.devices()) {
+  if (device_count(topology) != slice.devices()) {
     user_error("{} has {} devices to the plugin {}, and {} to us: it is not the version that `make setup-tpu` installs",
-               to_string(slice), topology.device_count(), plugin->path(), slice.devices());
+               to_string(slice), device_count(topology), plugin->path(), slice.devices());
   }
   return topology;
 }

@@ -1,19 +1,31 @@
 #include "estimate/step_estimate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/glob.h"
 
 namespace tethys {
 namespace {
 
-// Whether a group has devices of several slices, which have equal runs of the devices' numbers.
-bool is_between_slices(const hlo::Collective& collective, const Slice& slice) {
+// With groups of devices as the mesh numbers them: the program of each slice numbers its own from 0.
+hlo::Collective of_all_slices(hlo::Collective collective, const Slice& slice) {
   const int64_t of_slice = slice.devices() / slice.slices;
-  return std::any_of(collective.groups.begin(), collective.groups.end(), [&](const std::vector<int64_t>& group) {
-    return std::any_of(group.begin(), group.end(),
-                       [&](int64_t device) { return device / of_slice != group[0] / of_slice; });
-  });
+  if (collective.between_slices) {
+    collective.groups.resize(of_slice);
+    for (int64_t device = 0; device < of_slice; ++device) {
+      for (int64_t s = 0; s < slice.slices; ++s) collective.groups[device].push_back(device + s * of_slice);
+    }
+    return collective;
+  }
+  const std::vector<std::vector<int64_t>> groups = collective.groups;
+  for (int64_t s = 1; s < slice.slices; ++s) {
+    for (std::vector<int64_t> group : groups) {
+      for (int64_t& device : group) device += s * of_slice;
+      collective.groups.push_back(std::move(group));
+    }
+  }
+  return collective;
 }
 
 // Gradients are summed over the axes that data and tokens are cut over; those of tensor parallelism sum activations.
@@ -30,7 +42,7 @@ CollectiveEstimate estimate_of(const hlo::Collective& collective, const Mesh& me
   e.dtype = collective.dtype;
   e.runs = collective.runs;
   e.bytes = collective.received();
-  e.between_slices = is_between_slices(collective, slice);
+  e.between_slices = collective.between_slices;
   e.seconds = e.bytes / (e.between_slices ? kind.dcn_receive : kind.ici_receive);
   e.is_async = collective.async;
   e.product_seconds = collective.window.matmul_cycles / kind.clock;
@@ -58,7 +70,8 @@ StepEstimate estimate_step(const hlo::Module& module, const Mesh& mesh, const Sl
   estimate.compute_seconds = costs.total().cycles / slice.kind->clock;
   estimate.product_seconds = costs.total().matmul_cycles / slice.kind->clock;
   estimate.flops = costs.total().flops;
-  for (const hlo::Collective& collective : hlo::collectives_of(costs)) {
+  for (const hlo::Collective& found : hlo::collectives_of(costs)) {
+    const hlo::Collective collective = of_all_slices(found, slice);
     const CollectiveEstimate& e = estimate.collectives.emplace_back(estimate_of(collective, mesh, slice));
     estimate.exposed_seconds += e.runs * e.exposed;
     if (!e.reduces_gradients) continue;

@@ -59,11 +59,28 @@ TEST(StepEstimates, OfAGatherThatOutlastsItsProductsHaveItsRest) {
   EXPECT_DOUBLE_EQ(e.covered_share(), 0);
 }
 
+// The program of a slice, whose two devices share a gather, and a sum that is sent to the other slice.
 TEST(StepEstimates, TakeTheSlowerNetworkBetweenSlices) {
-  const StepEstimate e = estimate_step(program(3000), kMesh, {"slow:1x2", &kSlow, 2, 2});
-  EXPECT_FALSE(e.collectives[0].between_slices);
-  EXPECT_TRUE(e.collectives[2].between_slices);  // along dp_replicate
-  EXPECT_DOUBLE_EQ(e.collectives[2].seconds, 20);
+  hlo::MadeComputation main("main");
+  const size_t x = main.parameter(0, shape("f32", {25}));
+  main.add("all-gather", shape("f32", {50}), {x});
+  main.last().groups = {{0, 1}};
+  main.add("send", hlo::tuple_of({shape("f32", {25})}), {x});
+  main.last().transfer = "ALL_REDUCE";
+  main.last().channel = 1;
+  const size_t recv = main.add("recv", hlo::tuple_of({shape("f32", {25})}));
+  main.last().channel = 1;
+  main.work(1000, {x}, 10);
+  main.add("recv-done", hlo::tuple_of({shape("f32", {25})}), {recv});
+  const StepEstimate e = estimate_step({"step", {main.get()}, 0}, kMesh, {"slow:1x2", &kSlow, 2, 2});
+  ASSERT_EQ(e.collectives.size(), 2u);
+  EXPECT_EQ(e.collectives[0].axes, "dp_shard");
+  EXPECT_DOUBLE_EQ(e.collectives[0].seconds, 1);
+  EXPECT_EQ(e.collectives[1].axes, "dp_replicate");
+  EXPECT_TRUE(e.collectives[1].between_slices);
+  EXPECT_DOUBLE_EQ(e.collectives[1].seconds, 10);  // 100 bytes
+  EXPECT_DOUBLE_EQ(e.collectives[1].exposed, 9);
+  EXPECT_DOUBLE_EQ(e.reduced_bytes, 100);
 }
 
 }  // namespace

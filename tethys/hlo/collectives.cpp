@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::string_view kKinds[] = {"all-gather",         "all-reduce",        "reduce-scatter",      "all-to-all",
                                        "collective-permute", "ragged-all-to-all", "collective-broadcast"};
+// What programs of several slices do together.
+constexpr std::pair<std::string_view, std::string_view> kTransfers[] = {{"ALL_REDUCE", "all-reduce"},
+                                                                        {"ALL_GATHER", "all-gather"},
+                                                                        {"REDUCE_SCATTER", "reduce-scatter"},
+                                                                        {"ALL_TO_ALL", "all-to-all"}};
 constexpr std::string_view kStart = "-start", kDone = "-done";
 
 // The kind of a collective's own opcode, which may end in -start; empty if it is of none.
@@ -93,6 +98,7 @@ class Scan {
   void run() {
     for (size_t i = 0; i < computation_.instructions.size(); ++i) {
       const Instruction& instruction = computation_.instructions[i];
+      if (passed_between_slices(instruction)) continue;
       const std::optional<size_t> earlier = origin(instruction);
       const bool ends = earlier && is_end(instruction);
       if (ends) under_way_.erase(*earlier);
@@ -108,6 +114,33 @@ class Scan {
   }
 
  private:
+  // A send begins it, and the end of the recv of its channel ends it.
+  bool passed_between_slices(const Instruction& instruction) {
+    const std::string_view opcode = instruction.opcode;
+    if (opcode == "recv-done" && !instruction.operands.empty()) {
+      const auto sent = sent_.find(computation_.instructions[instruction.operands[0]].channel);
+      if (sent == sent_.end()) return false;
+      under_way_.erase(sent->second);
+      return true;
+    }
+    if (opcode != "send" || instruction.transfer.empty() || instruction.operands.empty()) return false;
+    Collective collective;
+    for (const auto& [transfer, kind] : kTransfers) {
+      if (transfer == instruction.transfer) collective.kind = kind;
+    }
+    if (collective.kind.empty()) collective.kind = "collective-permute";
+    const Shape& shape = computation_.instructions[instruction.operands[0]].shape;
+    collective.scope = instruction.scope;
+    collective.dtype = shape.dtype;
+    collective.bytes = shape.bytes();
+    collective.runs = runs_;
+    collective.async = collective.between_slices = true;
+    found_.push_back(std::move(collective));
+    sent_[instruction.channel] = found_.size() - 1;
+    under_way_.insert(found_.size() - 1);
+    return true;
+  }
+
   // The collective under way that an instruction goes on with.
   std::optional<size_t> origin(const Instruction& instruction) const {
     for (size_t operand : instruction.operands) {
@@ -150,6 +183,7 @@ class Scan {
   std::vector<Collective>& found_;
   double runs_ = 0;
   std::map<size_t, size_t> belongs_;  // of an instruction: the collective that it began or goes on with
+  std::map<int64_t, size_t> sent_;    // by channel
   std::set<size_t> under_way_;
 };
 
@@ -192,6 +226,7 @@ std::vector<Collective> collectives_of(const Costs& costs) {
 }
 
 bool is_collective(const Module& module, const Instruction& instruction) {
+  if (instruction.opcode == "send" || instruction.opcode == "recv") return true;
   return find_in(module, module.entry(), instruction).has_value();
 }
 

@@ -1,6 +1,8 @@
 // The collectives of a compiled program: what each moves, and what is computed meanwhile. A compiler has many
 // spellings: one instruction that waits; a start and a done; a computation that another core runs between start, update
-// and done; a fusion that begins, fusions that carry on beside their own matrix product, and one that ends.
+// and done; a fusion that begins, fusions that carry on beside their own matrix product, and one that ends. Over
+// several slices each has a program of its own, which numbers its devices from 0; what passes between them is a send
+// and a recv.
 //
 //   for (const hlo::Collective& c : hlo::collectives_of(costs)) …   c.kind, c.received(), c.window.matmul_cycles
 #pragma once
@@ -23,6 +25,7 @@ struct Collective {
   std::vector<std::vector<int64_t>> groups;  // of a permute: its pairs
   double runs = 0;                           // in one run of the program
   bool async = false;
+  bool between_slices = false;  // of one device of each slice: groups are not said
   Cost window;  // of one run: of what is scheduled between its start and its end; nothing where it waits
 
   // How many devices take part in one group.

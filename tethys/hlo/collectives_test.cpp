@@ -67,6 +67,29 @@ TEST(Collectives, OfAnotherCoreBeginWhereTheyAreGivenTheirOperand) {
   EXPECT_EQ(found[0].window.matmul_cycles, 20);
 }
 
+// Between slices: from the send to the end of its recv, which needs not be the next.
+TEST(Collectives, BetweenSlicesAreASendAndARecv) {
+  MadeComputation main("main");
+  const size_t x = main.parameter(0, shape("f32", {64}));
+  const size_t send = main.add("send", tuple_of({shape("f32", {64})}), {x});
+  main.last().channel = 7;
+  main.last().transfer = "ALL_REDUCE";
+  const size_t recv = main.add("recv", tuple_of({shape("f32", {64})}));
+  main.last().channel = 7;
+  main.add("send-done", shape(""), {send});
+  main.work(50, {x}, 10);
+  const size_t done = main.add("recv-done", tuple_of({shape("f32", {64})}), {recv});
+  main.work(9, {done}, 10);
+  const Module module{"step", {main.get()}, 0};
+  const Costs costs(module);
+  const std::vector<Collective> found = collectives_of(costs);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, "all-reduce");
+  EXPECT_EQ(found[0].bytes, 256);
+  EXPECT_TRUE(found[0].between_slices);
+  EXPECT_EQ(found[0].window.matmul_cycles, 50);
+}
+
 // A fusion begins, another goes on beside a product of its own, a third ends: one gather.
 TEST(Collectives, ThatFusionsCarryOnAreOne) {
   const auto part = [](const std::string& target, double flops) {

@@ -195,6 +195,10 @@ class Reader {
     if (from.opcode() == "parameter") instruction.index = from.parameter_number();
     if (from.opcode() == "constant") instruction.value = value_of(from.literal());
     instruction.cycles = cycles_of(from.backend_config());
+    instruction.channel = from.channel_id();
+    const auto& attributes = from.frontend_attributes().map();
+    const auto transfer = attributes.find("_xla_megascale_transfer_type");
+    if (transfer != attributes.end()) instruction.transfer = transfer->second;
     instruction.groups = groups_of(from);
     for (const wire::SourceTarget& pair : from.source_target_pairs())
       instruction.groups.push_back({pair.source(), pair.target()});

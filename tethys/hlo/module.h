@@ -35,6 +35,8 @@ struct Instruction {
   int64_t index = -1;                        // of a tuple's element, or of a parameter
   std::optional<int64_t> value;              // of an integer constant
   std::optional<int64_t> cycles;             // that the compiler estimates; nothing where it does not
+  int64_t channel = 0;                       // that a send and its recv share
+  std::string transfer;                      // of a send to the programs of other slices: "ALL_REDUCE"
   double flops = 0;                          // of a matrix product or convolution
   std::vector<std::vector<int64_t>> groups;  // of devices, of a collective; of a permute: its pairs
 };

@@ -1,5 +1,6 @@
 #include "pjrt/topology.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pjrt/call.h"
@@ -31,10 +32,17 @@ std::string Topology::platform_version() const {
   return std::string(args.platform_version, args.platform_version_size);
 }
 
-int64_t Topology::device_count() const {
+std::vector<int64_t> Topology::device_ids() const {
   const auto args = call(plugin_, TETHYS_PJRT(PJRT_TopologyDescription_GetDeviceDescriptions),
                          [&](auto& a) { a.topology = handle_.get(); });
-  return static_cast<int64_t>(args.num_descriptions);
+  std::vector<int64_t> ids;
+  for (size_t i = 0; i < args.num_descriptions; ++i) {
+    PJRT_DeviceDescription* device = args.descriptions[i];
+    ids.push_back(
+        call(plugin_, TETHYS_PJRT(PJRT_DeviceDescription_Id), [&](auto& a) { a.device_description = device; }).id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
 }
 
 Executable Topology::compile(std::string_view text, const CompileOptions& options) const {

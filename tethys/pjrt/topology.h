@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pjrt/compile_options.h"
 #include "pjrt/executable.h"
@@ -24,7 +25,8 @@ class Topology {
 
   std::string platform_name() const;
   std::string platform_version() const;
-  int64_t device_count() const;
+  // The ids of its devices in ascending order, which over several slices have gaps.
+  std::vector<int64_t> device_ids() const;
 
   Executable compile(std::string_view program, const CompileOptions& options = {}) const;
 
