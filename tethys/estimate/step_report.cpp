@@ -40,6 +40,13 @@ std::vector<MemoryLine> memory_lines(const StepMemory& m) {
           {"temporaries", m.temporaries},  {"code", m.code}};
 }
 
+// Without where to read on, which follows.
+std::string first_sentences(const std::string& refusal) {
+  std::string text = refusal.substr(0, refusal.find("See https://"));
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.pop_back();
+  return text;
+}
+
 std::string memory_text(const StepReport& r) {
   std::string text = "memory of a device, in GiB; temporaries are activations and what one op leaves to the next\n";
   for (const auto& [name, bytes] : memory_lines(r.memory)) {
@@ -51,7 +58,7 @@ std::string memory_text(const StepReport& r) {
                       r.fits     ? fmt::format("fits, {:.2f} are free", gib(free))
                       : free < 0 ? fmt::format("does not fit, {:.2f} too many", gib(-free))
                                  : "does not fit");
-  if (!r.refusal.empty()) text += fmt::format("  the compiler: {}\n", r.refusal.substr(0, r.refusal.find(". See ")));
+  if (!r.refusal.empty()) text += fmt::format("  the compiler: {}\n", first_sentences(r.refusal));
   return text;
 }
 

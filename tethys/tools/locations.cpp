@@ -1,5 +1,7 @@
 #include "tools/locations.h"
 
+#include <string_view>
+
 #include "base/error.h"
 #include "config/config.h"
 #include "data/sources/parquet.h"
@@ -17,6 +19,24 @@ Path find_above(const Path& executable, std::initializer_list<const char*> names
     }
     if (folder == folder.parent_path()) return {};
   }
+}
+
+// Whether `folder` has an entry whose name is `before` and digits.
+bool has_numbered(const Path& folder, std::string_view before) {
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    const std::string name = entry->path().filename();
+    const bool digits =
+        name.size() > before.size() && name.find_first_not_of("0123456789", before.size()) == std::string::npos;
+    if (digits && name.starts_with(before)) return true;
+  }
+  return false;
+}
+
+// The drivers of TPUs make a file for each chip.
+bool has_tpu() {
+  return has_numbered("/dev", "accel") || has_numbered("/dev/accel", "accel") || has_numbered("/dev/vfio", "");
 }
 
 }  // namespace
@@ -58,6 +78,14 @@ std::string plugin_path(const Config& config, const Path& executable) {
 }
 
 MachineOptions machine_options(const Config& config, const Surroundings& surroundings) {
+  // Without one libtpu would look for it for minutes.
+  if (config.get_string("device.platform") == "tpu" && !has_tpu()) {
+    user_error(
+        "{}: this machine has no TPU: there is no /dev/accel* and no numbered file in /dev/vfio; run where there is "
+        "one, "
+        "or see by `tethys compile` what a step would take",
+        config.cite("device.platform"));
+  }
   return {plugin_path(config, surroundings.executable), surroundings.cache_folder.string(), surroundings.xla_flags};
 }
 

@@ -23,7 +23,8 @@ Path libtpu_path(const Path& executable);
 // there is none.
 std::string plugin_path(const Config& config, const Path& executable);
 
-// The machine of the configuration: its plugin, and the cache folder that is ours.
+// The machine of the configuration: its plugin, and the cache folder that is ours. UserError if it is to be one with
+// TPUs and this one has none.
 MachineOptions machine_options(const Config& config, const Surroundings& surroundings);
 
 // Where indexes are kept, and what reads Parquet, which lies beside the program.
