@@ -105,8 +105,8 @@ std::string without_text(const std::vector<hlo::CostLine>& lines) {
 std::string time_text(const StepReport& r) {
   const StepEstimate& e = *r.estimate;
   std::string text =
-      "estimated time of a step, not measured: the compiler's cycles one after the other, and what of the\n";
-  text += "collectives, at the links' rate, is longer than the cycles between their start and their end\n";
+      "estimated time of a step, not measured: the compiler's cycles one after the other, and how long\n";
+  text += "the program waits for collectives, which the links serve one after the other at their full rate\n";
   text += fmt::format(
       "  {:<22}{:>10.1f} ms compute ({:.1f} in instructions with matrix products) + {:.1f} ms exposed "
       "collectives\n",

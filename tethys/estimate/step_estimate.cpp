@@ -46,10 +46,41 @@ CollectiveEstimate estimate_of(const hlo::Collective& collective, const Mesh& me
   e.seconds = e.bytes / (e.between_slices ? kind.dcn_receive : kind.ici_receive);
   e.is_async = collective.async;
   e.product_seconds = collective.window.matmul_cycles / kind.clock;
-  e.exposed = std::max(e.seconds - collective.window.cycles / kind.clock, 0.0);
   e.is_covered = e.is_async && e.product_seconds >= e.seconds;
   e.reduces_gradients = collective.reduces() && is_of_data(e.axes);
   return e;
+}
+
+// Runs the schedule of each computation once, with links that serve one collective after the other, in the order of
+// their starts, and sets how long the program waits at each one's end.
+void wait_for_links(const std::vector<hlo::Collective>& found, double clock,
+                    std::vector<CollectiveEstimate>& estimates) {
+  struct Event {
+    size_t computation, instruction, collective;
+    bool ends;
+  };
+  std::vector<Event> events;
+  for (size_t i = 0; i < found.size(); ++i) {
+    events.push_back({found[i].computation, found[i].start, i, false});
+    events.push_back({found[i].computation, found[i].end, i, true});
+  }
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::pair(a.computation, a.instruction) < std::pair(b.computation, b.instruction);
+  });
+  std::vector<double> done(found.size());
+  double waited = 0, free_within = 0, free_between = 0;  // until when the links and the network are taken
+  for (size_t n = 0; n < events.size(); ++n) {
+    const auto [computation, instruction, i, ends] = events[n];
+    if (n == 0 || events[n - 1].computation != computation) waited = free_within = free_between = 0;
+    const double now = (ends ? found[i].end_cycles : found[i].start_cycles) / clock + waited;
+    if (!ends) {
+      double& free = found[i].between_slices ? free_between : free_within;
+      done[i] = free = std::max(now, free) + estimates[i].seconds;
+    } else {
+      estimates[i].exposed = std::max(done[i] - now, 0.0);
+      waited += estimates[i].exposed;
+    }
+  }
 }
 
 }  // namespace
@@ -70,15 +101,17 @@ StepEstimate estimate_step(const hlo::Module& module, const Mesh& mesh, const Sl
   estimate.compute_seconds = costs.total().cycles / slice.kind->clock;
   estimate.product_seconds = costs.total().matmul_cycles / slice.kind->clock;
   estimate.flops = costs.total().flops;
-  for (const hlo::Collective& found : hlo::collectives_of(costs)) {
-    const hlo::Collective collective = of_all_slices(found, slice);
+  const std::vector<hlo::Collective> found = hlo::collectives_of(costs);
+  for (const hlo::Collective& one : found) {
+    const hlo::Collective collective = of_all_slices(one, slice);
     const CollectiveEstimate& e = estimate.collectives.emplace_back(estimate_of(collective, mesh, slice));
-    estimate.exposed_seconds += e.runs * e.exposed;
     if (!e.reduces_gradients) continue;
     const auto n = static_cast<double>(collective.size());
     estimate.reduced_bytes += e.runs * e.bytes;
     estimate.all_reduced_bytes += e.runs * 2 * (n - 1) / n * static_cast<double>(collective.bytes);
   }
+  wait_for_links(found, slice.kind->clock, estimate.collectives);
+  for (const CollectiveEstimate& e : estimate.collectives) estimate.exposed_seconds += e.runs * e.exposed;
   estimate.by_op = costs.by_op();
   estimate.by_scope = costs.by_scope();
   estimate.without_estimate = costs.without_estimate();

@@ -1,9 +1,9 @@
 // StepEstimate: what a compiled step would take, from the compiler's cycles and from the bytes of its collectives over
 // the rate of the links. Nothing here was measured.
 //
-// The model: instructions run one after the other for the cycles that the compiler estimates. A collective that waits
-// takes the bytes that a device receives over the rate at which its links bring them. One beside the program takes only
-// what that is longer than the cycles scheduled between its start and its end.
+// The model: instructions run one after the other, in the order of the compiler's schedule, for the cycles that it
+// estimates. A collective takes the bytes that a device receives over the rate at which its links bring them; the links
+// serve one after the other, in the order of their starts. The program waits at each one's end for what is left of it.
 //
 //   const StepEstimate estimate = estimate_step(hlo::read_module(program.code), setup.mesh, slice);
 //   estimate.seconds(), estimate.collectives[0].is_covered
@@ -29,7 +29,7 @@ struct CollectiveEstimate {
   double bytes = 0;            // that a device receives in one run
   double seconds = 0;          // of one run, at the links' rate
   double product_seconds = 0;  // of matrix products between its start and its end, in one run
-  double exposed = 0;          // seconds of one run that nothing hides
+  double exposed = 0;          // seconds that the program waits for it, in one run
   bool is_async = false;
   bool is_covered = false;  // by matrix products that take as long
   bool reduces_gradients = false;

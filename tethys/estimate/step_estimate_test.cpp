@@ -59,6 +59,24 @@ TEST(StepEstimates, OfAGatherThatOutlastsItsProductsHaveItsRest) {
   EXPECT_DOUBLE_EQ(e.covered_share(), 0);
 }
 
+// Two gathers of 2 seconds each that start together, beside 3 seconds of products: links bring one after the other.
+TEST(StepEstimates, OfCollectivesThatShareTheLinksWaitForEachOther) {
+  hlo::MadeComputation main("main");
+  const size_t x = main.parameter(0, shape("bf16", {100}));
+  size_t starts[2];
+  for (size_t& start : starts) {
+    start = main.add("all-gather-start", hlo::tuple_of({shape("bf16", {100}), shape("bf16", {200})}), {x});
+    main.last().groups = {{0, 1}, {2, 3}};
+  }
+  main.work(3000, {x}, 8000);
+  for (size_t start : starts) main.add("all-gather-done", shape("bf16", {200}), {start});
+  const StepEstimate e = estimate_step({"step", {main.get()}, 0}, kMesh, {"slow:2x2", &kSlow, 4, 1});
+  ASSERT_EQ(e.collectives.size(), 2u);
+  EXPECT_DOUBLE_EQ(e.collectives[0].exposed, 0);
+  EXPECT_DOUBLE_EQ(e.collectives[1].exposed, 1);
+  EXPECT_DOUBLE_EQ(e.seconds(), 4);
+}
+
 // The program of a slice, whose two devices share a gather, and a sum that is sent to the other slice.
 TEST(StepEstimates, TakeTheSlowerNetworkBetweenSlices) {
   hlo::MadeComputation main("main");

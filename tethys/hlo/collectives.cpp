@@ -91,24 +91,29 @@ void fill(Collective& collective, const Written& written) {
 class Scan {
  public:
   Scan(const Costs& costs, size_t computation, std::vector<Collective>& found)
-      : costs_(costs), module_(costs.module()), computation_(module_.computations[computation]), found_(found) {
+      : costs_(costs),
+        module_(costs.module()),
+        index_(computation),
+        computation_(module_.computations[computation]),
+        found_(found) {
     runs_ = costs.runs(computation);
   }
 
   void run() {
     for (size_t i = 0; i < computation_.instructions.size(); ++i) {
       const Instruction& instruction = computation_.instructions[i];
+      at_ = i;
       if (passed_between_slices(instruction)) continue;
       const std::optional<size_t> earlier = origin(instruction);
       const bool ends = earlier && is_end(instruction);
-      if (ends) under_way_.erase(*earlier);
+      if (ends) finish(*earlier);
       if (!ends) pass(instruction);
       if (!earlier) {
         begin(i, instruction);
       } else if (!ends) {
         belongs_[i] = *earlier;
         // What a start announces begins when it is given its operand.
-        if (instruction.opcode == "async-update") found_[*earlier].window = {};
+        if (instruction.opcode == "async-update") started(found_[*earlier]);
       }
     }
   }
@@ -120,7 +125,7 @@ class Scan {
     if (opcode == "recv-done" && !instruction.operands.empty()) {
       const auto sent = sent_.find(computation_.instructions[instruction.operands[0]].channel);
       if (sent == sent_.end()) return false;
-      under_way_.erase(sent->second);
+      finish(sent->second);
       return true;
     }
     if (opcode != "send" || instruction.transfer.empty() || instruction.operands.empty()) return false;
@@ -135,6 +140,7 @@ class Scan {
     collective.bytes = shape.bytes();
     collective.runs = runs_;
     collective.async = collective.between_slices = true;
+    started(collective);
     found_.push_back(std::move(collective));
     sent_[instruction.channel] = found_.size() - 1;
     under_way_.insert(found_.size() - 1);
@@ -157,8 +163,22 @@ class Scan {
            calls_target(module_, instruction, "AsyncCollectiveDone");
   }
 
+  void started(Collective& collective) const {
+    collective.computation = index_;
+    collective.start = collective.end = at_;
+    collective.start_cycles = collective.end_cycles = cycles_;
+    collective.window = {};
+  }
+
+  void finish(size_t collective) {
+    under_way_.erase(collective);
+    found_[collective].end = at_;
+    found_[collective].end_cycles = cycles_;
+  }
+
   void pass(const Instruction& instruction) {
     const Cost cost = costs_.of(instruction);
+    cycles_ += cost.cycles;
     for (size_t collective : under_way_) found_[collective].window += cost;
   }
 
@@ -171,6 +191,7 @@ class Scan {
     collective.runs = runs_;
     collective.async = std::string_view(instruction.opcode).ends_with(kStart) ||
                        calls_target(module_, instruction, "AsyncCollectiveStart");
+    started(collective);
     found_.push_back(std::move(collective));
     if (!found_.back().async) return;
     belongs_[index] = found_.size() - 1;
@@ -179,9 +200,12 @@ class Scan {
 
   const Costs& costs_;
   const Module& module_;
+  const size_t index_;
   const Computation& computation_;
   std::vector<Collective>& found_;
   double runs_ = 0;
+  size_t at_ = 0;                     // the instruction that is looked at
+  double cycles_ = 0;                 // of those before it
   std::map<size_t, size_t> belongs_;  // of an instruction: the collective that it began or goes on with
   std::map<int64_t, size_t> sent_;    // by channel
   std::set<size_t> under_way_;

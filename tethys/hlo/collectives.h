@@ -27,6 +27,10 @@ struct Collective {
   bool async = false;
   bool between_slices = false;  // of one device of each slice: groups are not said
   Cost window;  // of one run: of what is scheduled between its start and its end; nothing where it waits
+  // Where it is: the instructions of this computation at which it starts and ends, and the cycles of those before them.
+  size_t computation = 0;
+  size_t start = 0, end = 0;
+  double start_cycles = 0, end_cycles = 0;
 
   // How many devices take part in one group.
   int64_t size() const;

@@ -34,6 +34,10 @@ TEST(Collectives, AreCoveredByWhatIsScheduledBetweenStartAndDone) {
   EXPECT_EQ(found[0].window.cycles, 940);
   EXPECT_EQ(found[0].window.matmul_cycles, 900);
   EXPECT_EQ(axes_of(found[0], mesh), "tp");
+  EXPECT_EQ(found[0].start_cycles, 0);
+  EXPECT_EQ(found[0].end_cycles, 940);
+  EXPECT_LT(found[0].start, found[0].end);
+  EXPECT_EQ(found[1].start_cycles, 947);
   EXPECT_FALSE(found[1].async);
   EXPECT_EQ(found[1].bytes, 256);
   EXPECT_EQ(found[1].window.cycles, 0);
