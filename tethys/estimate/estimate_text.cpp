@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/number.h"
 #include "base/units.h"
 
 namespace tethys {
@@ -115,7 +116,8 @@ std::string time_text(const StepReport& r) {
   text += fmt::format("  {:<22}{:>9.1f} % by our formula's FLOPs, {:.1f} % by all that the program computes\n",
                       "estimated MFU", 100 * r.formula_mfu(), 100 * r.xla_mfu());
   if (e.unread_loops > 0) {
-    text += fmt::format("  {} of its loops could not be read, and count as one iteration\n", e.unread_loops);
+    text += fmt::format("  {} run as often as the data says, as those over experts' rows, and count as one iteration\n",
+                        counted(e.unread_loops, "loop"));
   }
   return text;
 }
