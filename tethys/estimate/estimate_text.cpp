@@ -91,15 +91,21 @@ std::string lines_text(const std::vector<hlo::CostLine>& lines, double total) {
   return text;
 }
 
-std::string without_text(const std::vector<hlo::CostLine>& lines) {
+// Results of a MiB and more, with the time that writing them and reading as much would take.
+std::string without_text(const std::vector<hlo::CostLine>& lines, double hbm_rate) {
   if (lines.empty()) return "";
-  std::string text = "of which the compiler estimates nothing, and which count as nothing\n";
-  for (size_t i = 0; i < lines.size() && i < kMostLines; ++i) {
-    const hlo::CostLine& l = lines[i];
-    text += fmt::format("  {:<44} {:>9.0f} × {:>14.2f} MiB in all", l.what, l.runs, l.bytes / kMiB);
+  std::string text = "of which the compiler estimates nothing, and which count as nothing; ms at the memory's rate\n";
+  size_t small = 0;
+  for (const hlo::CostLine& l : lines) {
+    if (l.bytes < kMiB && l.cost.flops == 0) {
+      ++small;
+      continue;
+    }
+    text += fmt::format("  {:<44} {:>9.0f} × {:>14.2f} MiB in all {:>9.3f} ms", l.what, l.runs, l.bytes / kMiB,
+                        1e3 * 2 * l.bytes / hbm_rate);
     text += l.cost.flops > 0 ? fmt::format(" {:.4g} FLOP\n", l.cost.flops) : "\n";
   }
-  if (lines.size() > kMostLines) text += fmt::format("  and {} more\n", lines.size() - kMostLines);
+  if (small > 0) text += fmt::format("  and {} of less than a MiB\n", counted(static_cast<int64_t>(small), "kind"));
   return text;
 }
 
@@ -154,7 +160,7 @@ std::string estimate_text(const StepReport& r) {
   for (const hlo::CostLine& line : e.by_op) cycles += line.cost.cycles;
   return collectives_text(e) + "estimated cycles by op\n" + lines_text(e.by_op, cycles) +
          "estimated cycles by module, forward and backward\n" + lines_text(e.by_scope, cycles) +
-         without_text(e.without_estimate) + time_text(r);
+         without_text(e.without_estimate, r.hbm_rate) + time_text(r);
 }
 
 nlohmann::ordered_json estimate_json(const StepReport& r) {

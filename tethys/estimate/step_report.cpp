@@ -138,6 +138,7 @@ StepReport report_of(const std::string& recipe, const Config& config, CompiledSt
       flops_per_token(flops, step.setup.shape.seq_len) * static_cast<double>(r.tokens) / static_cast<double>(r.devices);
   r.chips = step.slice.chips * step.slice.slices;
   r.peak_flops = step.slice.kind->peak_flops;
+  r.hbm_rate = step.slice.kind->hbm_rate;
   if (step.executable) {
     r.xla_flops = figure(step.executable->cost_analysis(), "flops");
     const pjrt::OptimizedProgram program = step.executable->optimized_program();

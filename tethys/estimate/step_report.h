@@ -32,6 +32,7 @@ struct StepReport {
   double xla_flops = 0;      // the compiler's count, each loop's body once; 0 where it did not compile
   int64_t chips = 0;
   double peak_flops = 0;                 // of a device
+  double hbm_rate = 0;                   // of a device, bytes a second
   std::optional<StepEstimate> estimate;  // nothing where it did not compile
   size_t program_bytes = 0;
   double lowering_seconds = 0;
