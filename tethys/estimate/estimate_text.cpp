@@ -44,13 +44,14 @@ std::string why_exposed(const CollectiveEstimate& c) {
 
 std::string gathers_text(const StepEstimate& e) {
   const bool gathers =
-      std::any_of(e.collectives.begin(), e.collectives.end(), [](const auto& c) { return c.is_gather(); });
+      std::any_of(e.collectives.begin(), e.collectives.end(), [](const auto& c) { return c.gathers_parameters(); });
   if (!gathers) return "";
-  std::string text = fmt::format("  gathered bytes beside matrix products that take as long: {:.1f} %; the others:\n",
-                                 100 * e.covered_share());
+  std::string text =
+      fmt::format("  of parameters, gathered bytes beside matrix products that take as long: {:.1f} %; the others:\n",
+                  100 * e.covered_share());
   std::vector<const CollectiveEstimate*> exposed;
   for (const CollectiveEstimate& c : e.collectives) {
-    if (c.is_gather() && !c.is_covered) exposed.push_back(&c);
+    if (c.gathers_parameters() && !c.is_covered) exposed.push_back(&c);
   }
   std::stable_sort(exposed.begin(), exposed.end(),
                    [](const auto* a, const auto* b) { return a->runs * a->bytes > b->runs * b->bytes; });

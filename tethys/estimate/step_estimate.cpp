@@ -88,7 +88,7 @@ void wait_for_links(const std::vector<hlo::Collective>& found, double clock,
 double StepEstimate::covered_share() const {
   double gathered = 0, covered = 0;
   for (const CollectiveEstimate& c : collectives) {
-    if (!c.is_gather()) continue;
+    if (!c.gathers_parameters()) continue;
     gathered += c.runs * c.bytes;
     if (c.is_covered) covered += c.runs * c.bytes;
   }

@@ -35,7 +35,8 @@ struct CollectiveEstimate {
   bool reduces_gradients = false;
   bool between_slices = false;
 
-  bool is_gather() const { return kind == "all-gather"; }
+  // Parameters are gathered over dp_shard; over tp it is activations, which what comes next waits for.
+  bool gathers_parameters() const { return kind == "all-gather" && axes.find("dp_shard") != std::string::npos; }
 };
 
 struct StepEstimate {
@@ -51,7 +52,7 @@ struct StepEstimate {
   double all_reduced_bytes = 0;
 
   double seconds() const { return compute_seconds + exposed_seconds; }
-  // Of the bytes that gathers bring, those that matrix products cover; 1 if nothing is gathered.
+  // Of the bytes that gathers of parameters bring, those that matrix products cover; 1 if nothing is gathered.
   double covered_share() const;
 };
 

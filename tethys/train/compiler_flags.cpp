@@ -20,7 +20,7 @@ constexpr Flag kFlags[] = {
     {"compile.async_gathers", " v4 v5e v5p v6e tpu7x ", "xla_tpu_prefer_async_allgather_to_allreduce"},
     // Of kinds with a SparseCore; on tpu7x it gathers by itself, and v5e gathers inside of fusions.
     {"compile.async_gathers", " v4 v5p v6e ", "xla_tpu_enable_sparse_core_collective_offload_all_gather"},
-    {"compile.async_gathers", " v6e ", "xla_tpu_enable_sparse_core_collective_offload_2d_all_gather"},
+    {"compile.async_gathers", " v4 v5p v6e ", "xla_tpu_enable_sparse_core_collective_offload_2d_all_gather"},
     {"compile.async_gathers", " v4 v5p ", "xla_tpu_enable_sparse_core_collective_offload_3d_all_gather"},
     // Without it one collective at a time is on its way there, and the others start too late to be beside anything.
     {"compile.async_gathers", " v4 v5p v6e tpu7x ", "xla_tpu_enable_sparse_core_offload_queuing_in_lhs"},
