@@ -76,9 +76,9 @@ TEST(Completion, OffersTheRecipesThatThereAre) {
   }
   EXPECT_THAT(recipes, Contains("llama3_8b"));
   EXPECT_THAT(in_bash({"train", "llama3_"}), testing::UnorderedElementsAreArray(recipes));
-  EXPECT_THAT(in_bash({"config", "--training.steps", "5", "llama3_4"}), ElementsAre("llama3_405b"));
+  EXPECT_THAT(in_bash({"config", "--training.steps", "5", "llama3_3"}), ElementsAre("llama3_3b"));
   for (const std::string command : {"convert", "eval", "generate"}) {
-    EXPECT_THAT(in_bash({command, "run", "--recipe", "llama3_4"}), ElementsAre("llama3_405b")) << command;
+    EXPECT_THAT(in_bash({command, "run", "--recipe", "llama3_3"}), ElementsAre("llama3_3b")) << command;
   }
   EXPECT_THAT(in_bash({"train", "llama3_8b", "llama3_"}), IsEmpty());
 }
