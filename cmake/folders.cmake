@@ -16,7 +16,7 @@ endfunction()
 # A test for ctest, with label quick or device; its cases are reported where scripts/test reads them.
 function(tethys_add_test name label)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 900
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1800
     ENVIRONMENT GTEST_OUTPUT=json:${CMAKE_BINARY_DIR}/results/${name}.json)
   if("${label}" STREQUAL device)  # a plugin's thread pool takes the whole machine
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)

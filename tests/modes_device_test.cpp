@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/temporary_folder.h"
 #include "config/config.h"
 #include "config/flags.h"
 #include "packed_rows.h"
@@ -54,7 +55,12 @@ Trained train(const std::vector<std::string>& flags, Mode mode, bool split_offlo
   apply_flags(config, flags);
   if (split_offload) apply_flags(config, {"--graph.split_offload"});
   const TrainingSetup setup = set_up(config, std::nullopt);
-  Executor executor(runtime_testing::client(), setup.mesh, Capabilities{}, {.mode = mode});
+  // Unoptimised code gives the same numbers, and eager mode's many programs are mostly those of other cases.
+  static const TemporaryFolder cache;
+  Executor executor(runtime_testing::client(), setup.mesh, Capabilities{},
+                    {.mode = mode,
+                     .cache_folder = cache.path().string(),
+                     .compiler_options = {{"xla_backend_optimization_level", int64_t{0}}}});
   TrainingState state = initial_state(executor, setup, 3);
   StepRunner runner(executor, setup);
   runner.wait();
