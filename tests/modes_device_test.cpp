@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/temporary_folder.h"
+#include "close.h"
 #include "config/config.h"
 #include "config/flags.h"
 #include "packed_rows.h"
@@ -85,16 +86,6 @@ Trained train(const std::vector<std::string>& flags, Mode mode, bool split_offlo
   trained.compiles_after_first = executor.counters().compiles - compiles;
   for (const Array& array : state.list()) trained.state.push_back(to_host(array).to_doubles());
   return trained;
-}
-
-void expect_close(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
-  ASSERT_EQ(got.size(), expected.size()) << what;
-  double largest = 0, error = 0;
-  for (size_t i = 0; i < got.size(); ++i) {
-    largest = std::max(largest, std::abs(expected[i]));
-    error = std::max(error, std::abs(got[i] - expected[i]));
-  }
-  EXPECT_LE(error, 1e-9 * largest) << what;
 }
 
 void expect_same(const Trained& got, const Trained& expected, const std::string& what) {
