@@ -164,19 +164,14 @@ std::vector<std::string> helpful_flags(const Config& config, const TrainingSetup
       {"parallelism.fsdp_reshard_after_forward", "always",
        config.get_string("parallelism.fsdp_reshard_after_forward") == "never", "gathered weights are not kept"},
       {"parallelism.fsdp_gather", "parameter", setup.gathers.by_block, "gathered weights are fewer at a time"},
-      {"kernels.attention", "chunked", true, "scores are never held as a whole"},
-      {"kernels.loss", "chunked", true, "logits are never held as a whole"},
+      {"kernels.attention", "chunked", config.get_string("kernels.attention") != "chunked",
+       "scores are never held as a whole"},
+      {"kernels.loss", "chunked", config.get_string("kernels.loss") != "chunked", "logits are never held as a whole"},
       {"training.seq_len", std::to_string(length / 2), length > 1, "fewer activations"},
   };
   std::vector<std::string> texts;
   for (const Flag& flag : flags) {
-    const Option* option = config.find(flag.option);
-    if (!flag.helps || option == nullptr) continue;
-    const std::vector<std::string>& choices = option->choices;
-    if (option->type == OptionType::Enum) {
-      const bool known = std::find(choices.begin(), choices.end(), flag.value) != choices.end();
-      if (!known || config.get_string(flag.option) == flag.value) continue;
-    }
+    if (!flag.helps) continue;
     texts.push_back(fmt::format("--{}{}{}: {}", flag.option, flag.value.empty() ? "" : " ", flag.value, flag.why));
   }
   return texts;

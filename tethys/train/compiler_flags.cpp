@@ -25,8 +25,7 @@ constexpr Flag kFlags[] = {
     // Without it one collective at a time is on its way there, and the others start too late to be beside anything.
     {"compile.async_gathers", " v4 v5p v6e tpu7x ", "xla_tpu_enable_sparse_core_offload_queuing_in_lhs"},
     // Over more than one dimension of the grid of chips a reduce-scatter becomes a full all-reduce and a slice
-    // otherwise,
-    // also on kinds that do not run it beside compute.
+    // otherwise, also on kinds that do not run it beside compute.
     {"compile.async_reductions", " v4 v5e v5p v6e ", "xla_tpu_enable_sparse_core_collective_offload_reduce_scatter"},
     {"compile.async_reductions", " v4 v5e v5p v6e ", "xla_tpu_enable_sparse_core_collective_offload_nd_reduce_scatter"},
 };

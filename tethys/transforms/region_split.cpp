@@ -3,18 +3,11 @@
 #include <algorithm>
 
 #include "ir/clone.h"
-#include "ops/control/redistribute.h"
 #include "ops/control/to_memory.h"
-#include "ops/registry.h"
+#include "transforms/made_again.h"
 
 namespace tethys {
 namespace {
-
-// Never a residual: as large as what it is made from and cheap to make again, or a gathered parameter.
-bool always_recomputed(const Node& node) {
-  if (node.op == &redistribute_op) return !redistribute_attributes(node.attributes).keep;
-  return node.op->recompute;
-}
 
 // What policies call the region's own inputs, which are kept in any case.
 constexpr std::string_view kRegionInput = "layer_input";
@@ -63,7 +56,7 @@ class Planner {
 
   bool is_residual(NodeId n) const {
     const Node& node = graph_.node(n);
-    if (invariant_[n] || always_recomputed(node)) return false;
+    if (invariant_[n] || is_made_again(node)) return false;
     // A gathered parameter that may be kept is kept whatever the policy says of activations.
     if (node.op == &redistribute_op && is_parametrization(redistribute_attributes(node.attributes))) return true;
     if (policy_.kind == RematPolicy::Kind::None) return true;

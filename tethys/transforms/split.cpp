@@ -5,16 +5,10 @@
 #include <set>
 
 #include "ir/clone.h"
-#include "ops/control/redistribute.h"
-#include "ops/registry.h"
+#include "transforms/made_again.h"
 
 namespace tethys {
 namespace {
-
-bool is_made_again(const Node& node) {
-  if (node.op == &redistribute_op) return !redistribute_attributes(node.attributes).keep;
-  return node.op->recompute || node.op->generator;
-}
 
 class Splitting {
  public:

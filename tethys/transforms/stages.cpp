@@ -10,6 +10,7 @@
 #include "ops/registry.h"
 #include "ops/shape/shape.h"
 #include "ops/shape/splat.h"
+#include "transforms/made_again.h"
 
 namespace tethys {
 namespace {
@@ -57,7 +58,7 @@ bool is_streamed_in(const Graph& graph, ValueId input, const std::vector<int64_t
 class Cutter {
  public:
   Cutter(const Localised& graphs, const Mesh& mesh, const Capabilities& capabilities, const Streams& streams)
-      : graph_(*graphs.local), placed_(*graphs.placed), notes_(graphs.notes), mesh_(mesh), capabilities_(capabilities) {
+      : graphs_(graphs), graph_(*graphs.local), placed_(*graphs.placed), mesh_(mesh), capabilities_(capabilities) {
     for (size_t i = 0; i < graph_.inputs().size(); ++i)
       add_port(graph_.inputs()[i], placed_.inputs()[i], placed_.input_name(i));
     for (size_t i = 0; i < graph_.outputs().size(); ++i) add_port(graph_.outputs()[i], placed_.outputs()[i], "");
@@ -78,21 +79,34 @@ class Cutter {
       stages.outputs.push_back(v);
       stages.output_ports.push_back(ports_.at(v));
     }
-    stages.notes = notes_;
+    stages.notes = graphs_.notes;
     stages.streams_in = stream_in_.size();
     stages.streams_out = stream_out_.size();
-    NodeId begin = 0;
-    for (NodeId loop : loops_) {
-      add_straight(stages, begin, loop, false);
-      stages.list.emplace_back(cut_loop(loop));
-      begin = loop + 1;
-    }
-    add_straight(stages, begin, graph_.node_count(), stages.list.empty());
+    if (loops_.empty())
+      stages.list.emplace_back(whole());
+    else
+      cut(stages);
     find_last_uses(stages);
     return stages;
   }
 
  private:
+  Straight whole() const {
+    Straight straight{make_program(graphs_, mesh_, capabilities_), graph_.inputs(), graph_.outputs()};
+    straight.program.notes.clear();  // those are the stages'
+    return straight;
+  }
+
+  void cut(Stages& stages) const {
+    NodeId begin = 0;
+    for (NodeId loop : loops_) {
+      add_straight(stages, begin, loop);
+      stages.list.emplace_back(cut_loop(loop));
+      begin = loop + 1;
+    }
+    add_straight(stages, begin, graph_.node_count());
+  }
+
   void add_port(ValueId local, ValueId placed, std::string name) {
     const ValueInfo& info = placed_.info(placed);
     ports_.try_emplace(local, Port{std::move(name), info.type, info.placement.value_or(replicated(mesh_))});
@@ -128,7 +142,7 @@ class Cutter {
       left.pop_back();
       const Node& node = graph_.producer(v);
       if (known(v)) continue;
-      if (!node.op->generator && !node.op->recompute)
+      if (!is_made_again(node))
         result.insert(v);
       else if (again.insert(graph_.info(v).node).second)
         left.insert(left.end(), node.operands.begin(), node.operands.end());
@@ -161,9 +175,9 @@ class Cutter {
   }
 
   // The nodes [begin, end) as a program, if anything comes of them.
-  void add_straight(Stages& stages, NodeId begin, NodeId end, bool always) const {
+  void add_straight(Stages& stages, NodeId begin, NodeId end) const {
     const std::vector<ValueId> gives = given_by(begin, end);
-    if (gives.empty() && !always) return;
+    if (gives.empty()) return;
     Straight straight;
     straight.gives = gives;
     Graph part;
@@ -174,12 +188,6 @@ class Cutter {
       if (graph_.node(n).op == &input_op) continue;
       inside.insert(graph_.node(n).results.begin(), graph_.node(n).results.end());
       wanted.insert(wanted.end(), graph_.node(n).operands.begin(), graph_.node(n).operands.end());
-    }
-    if (always) {
-      for (ValueId v : graph_.inputs()) {
-        map[v] = part.input(graph_.type(v), "");
-        straight.takes.push_back(v);
-      }
     }
     std::erase_if(wanted, [&](ValueId v) { return inside.contains(v); });
     bring(part, map, straight.takes, wanted);
@@ -334,9 +342,9 @@ class Cutter {
     for (const auto& [value, stage] : last) stages.last[stage].push_back(value);
   }
 
+  const Localised& graphs_;
   const Graph& graph_;
   const Graph& placed_;
-  const std::vector<std::string>& notes_;
   const Mesh& mesh_;
   const Capabilities& capabilities_;
   std::map<ValueId, Port> ports_;  // of the graph's inputs and outputs
