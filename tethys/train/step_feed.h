@@ -16,6 +16,13 @@ struct StepFeed {
   const Batch& batch;
 };
 
+struct TrainingSetup;
+
+// What a step is fed, in the order of its inputs (step_inputs): the step number and the learning rate,
+std::vector<HostTensor> scalars_of(const StepFeed& feed, const TrainingSetup& setup);
+// then tokens, labels, positions and segments [A,B,S], columns in setup.token_order.
+std::vector<HostTensor> rows_of(const StepFeed& feed, const TrainingSetup& setup);
+
 // When the device was done with a step, which the host may be behind or ahead of.
 class DoneTime {
  public:

@@ -7,7 +7,6 @@
 #include "ops/control/redistribute.h"
 #include "ops/registry.h"
 #include "train/gradients.h"
-#include "train/token_order.h"
 
 namespace tethys {
 namespace {
@@ -143,10 +142,7 @@ void StepParts::compile() {
 
 StepParts::DeviceBatch StepParts::place(const StepFeed& feed) {
   const Placement rows = batch_placement(setup_.mesh, 1);
-  std::vector<HostTensor> ordered;
-  for (const HostTensor* part :
-       {&feed.batch.tokens, &feed.batch.labels, &feed.batch.positions, &feed.batch.segment_ids})
-    ordered.push_back(in_order(*part, setup_.token_order));
+  const std::vector<HostTensor> ordered = rows_of(feed, setup_);
   DeviceBatch batch;
   for (int64_t a = 0; a < setup_.shape.microbatches; ++a) {
     batch.microbatches.emplace_back();
@@ -192,11 +188,9 @@ StepParts::Sums StepParts::add(Sums sums, Sums more) {
 
 StepOutcome StepParts::update(TrainingState& state, const StepFeed& feed, Sums sums) {
   const Placement whole = replicated(setup_.mesh);
-  const double rate[] = {feed.learning_rate};
   std::vector<Array> all = state.list();
   const size_t kept = all.size();
-  all.push_back(put(executor_, HostTensor::scalar(static_cast<int32_t>(feed.step)), whole));
-  all.push_back(put(executor_, HostTensor::from_doubles({wide(setup_.precision.storage), {}}, rate), whole));
+  for (const HostTensor& scalar : scalars_of(feed, setup_)) all.push_back(put(executor_, scalar, whole));
   append(all, std::move(sums));
   const std::vector<Array> results = executor_.run(*update_.compiled, std::move(all));
   state = TrainingState::from(results, setup_.store.size());

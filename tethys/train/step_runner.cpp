@@ -1,7 +1,6 @@
 #include "train/step_runner.h"
 
 #include "runtime/eager.h"
-#include "train/token_order.h"
 
 namespace tethys {
 
@@ -9,16 +8,10 @@ std::vector<Array> step_arguments(const TrainingState& state, const StepFeed& fe
                                   const TrainingSetup& setup) {
   const Placement whole = replicated(executor.mesh());
   const Placement rows = batch_placement(executor.mesh(), 1);
-  const auto put = [&](const HostTensor& tensor, const Placement& placement) {
-    return to_device(executor.devices(), tensor, placement);
-  };
-  const double rate[] = {feed.learning_rate};
   std::vector<Array> arguments = state.list();
-  arguments.push_back(put(HostTensor::scalar(static_cast<int32_t>(feed.step)), whole));
-  arguments.push_back(put(HostTensor::from_doubles({promote(DType::F32, setup.precision.storage), {}}, rate), whole));
-  for (const HostTensor* part :
-       {&feed.batch.tokens, &feed.batch.labels, &feed.batch.positions, &feed.batch.segment_ids})
-    arguments.push_back(put(in_order(*part, setup.token_order), rows));
+  for (const HostTensor& scalar : scalars_of(feed, setup))
+    arguments.push_back(to_device(executor.devices(), scalar, whole));
+  for (const HostTensor& part : rows_of(feed, setup)) arguments.push_back(to_device(executor.devices(), part, rows));
   return arguments;
 }
 
