@@ -1,4 +1,4 @@
-// TemporaryFolder: a fresh, empty folder that goes with its content at the end of scope. For tests.
+// TemporaryFolder: a fresh, empty folder that goes with its content at the end of scope.
 //
 //   TemporaryFolder folder;
 //   write_file(folder / "a.txt", "…");

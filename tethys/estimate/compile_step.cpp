@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/number.h"
+#include "base/temporary_folder.h"
 #include "base/units.h"
 #include "config/config.h"
 #include "pjrt/error.h"
@@ -23,18 +27,23 @@ namespace {
 constexpr const char* kReplicate = "parallelism.data_parallel_replicate_degree";
 constexpr const char* kShard = "parallelism.data_parallel_shard_degree";
 
-StepMemory memory_of_arguments(const Program& program, size_t stored) {
-  StepMemory memory;
+void add_arguments(CompiledStep& step, const Program& program, size_t stored) {
+  struct Kind {
+    const char* use;
+    int64_t& bytes;
+  };
+  StepMemory& memory = step.memory;
+  const Kind kinds[] = {{"parameter", memory.parameters},
+                        {"optimizer", memory.moments},
+                        {"other state", memory.other_state},
+                        {"batch", memory.batch}};
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const Port& port = program.inputs[i];
-    const int64_t bytes = local_type(port.type, port.placement, program.mesh).bytes();
-    int64_t& kind = i < stored                   ? memory.parameters
-                    : i < 3 * stored             ? memory.moments
-                    : program.aliases.at(i) >= 0 ? memory.other_state
-                                                 : memory.batch;
-    kind += bytes;
+    const TensorType type = local_type(port.type, port.placement, program.mesh);
+    const Kind& kind = kinds[i < stored ? 0 : i < 3 * stored ? 1 : program.aliases.at(i) >= 0 ? 2 : 3];
+    kind.bytes += type.bytes();
+    step.buffers.push_back({kind.use, "argument", to_string(type), port.name, "", 1, type.bytes()});
   }
-  return memory;
 }
 
 void add_planned(StepMemory& memory, const pjrt::MemoryStats& planned) {
@@ -44,14 +53,46 @@ void add_planned(StepMemory& memory, const pjrt::MemoryStats& planned) {
   memory.code = planned.generated_code;
 }
 
+// The flags by which the compiler writes its plan of the memory, also of a program that does not fit, and where to.
+constexpr const char* kPlanFolder = "xla_dump_to";
+constexpr const char* kPlanFormat = "xla_dump_hlo_as_proto";
+// The projection to the vocabulary, in every model.
+constexpr const char* kHead = "output";
+constexpr std::string_view kPlanFile = ".after_optimizations.hlo.pb";
+
+// The newest in a folder that may be the user's own.
+std::optional<hlo::MemoryPlan> plan_in(const Path& folder) {
+  std::optional<Path> newest;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.path().string().ends_with(kPlanFile)) continue;
+    if (!newest || entry.last_write_time() > std::filesystem::last_write_time(*newest)) newest = entry.path();
+  }
+  return newest ? std::optional(hlo::read_memory_plan(read_file(*newest))) : std::nullopt;
+}
+
+void add_plan(CompiledStep& step, const Program& program, const hlo::MemoryPlan& plan) {
+  const auto state = std::count_if(program.aliases.begin(), program.aliases.end(), [](int64_t a) { return a >= 0; });
+  const MemoryPeak peak = memory_peak(plan, {.state = state,
+                                             .arguments = static_cast<int64_t>(program.inputs.size()),
+                                             .loss = static_cast<size_t>(state),
+                                             .head = kHead});
+  StepMemory& memory = step.memory;
+  if (!step.executable) memory.temporaries = plan.temporaries;
+  memory.activations = peak.activations;
+  memory.weights = peak.weights;
+  memory.temporaries -= peak.activations + peak.weights;
+  step.buffers.insert(step.buffers.end(), peak.buffers.begin(), peak.buffers.end());
+}
+
 // "… HLO temporaries (173.98G) exceeds …": the size behind `what` in an error of the compiler's; 0 if it names none.
+// What it calls so are the arguments too.
 int64_t bytes_named(const std::string& text, const std::string& what) {
   const size_t at = text.find(what + " (");
   if (at == std::string::npos) return 0;
-  const size_t begin = at + what.size() + 2, end = text.find_first_of("KMG)", begin);
+  const size_t begin = at + what.size() + 2, end = text.find_first_of("KMGT)", begin);
   if (end == std::string::npos) return 0;
   const auto number = parse_number<double>(std::string_view(text).substr(begin, end - begin));
-  constexpr std::string_view kUnits = "KMG";
+  constexpr std::string_view kUnits = "KMGT";
   const size_t unit = kUnits.find(text[end]);
   const int shift = unit == std::string_view::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
   return number ? std::llround(std::ldexp(*number, shift)) : 0;
@@ -70,16 +111,26 @@ pjrt::CompileOptions options_of(const CompiledStep& step, const Mesh& mesh, cons
 
 void compile(CompiledStep& step, const Program& program, const pjrt::Topology& topology, const Config& config) {
   const Clock::time_point begin = Clock::now();
+  const TemporaryFolder ours;
+  pjrt::CompileOptions options = options_of(step, program.mesh, topology, config);
+  options.env_option_overrides.emplace(kPlanFolder, ours.path().string());
+  options.env_option_overrides.emplace(kPlanFormat, true);
   try {
-    step.executable = topology.compile(program.text, options_of(step, program.mesh, topology, config));
+    step.executable = topology.compile(program.text, options);
     add_planned(step.memory, step.executable->memory_stats());
   } catch (const pjrt::PjrtError& error) {
     blame_compile_options(config, error);
     if (error.code() != pjrt::ErrorCode::ResourceExhausted || error.text().find("HbmOom") == std::string::npos) throw;
     step.refusal = error.text();
-    step.memory.temporaries = bytes_named(error.text(), "HLO temporaries");
+    step.memory.temporaries =
+        std::max<int64_t>(bytes_named(error.text(), "HLO temporaries") - step.memory.arguments(), 0);
   }
   step.compile_seconds = seconds_since(begin);
+  const auto* folder = std::get_if<std::string>(&options.env_option_overrides.at(kPlanFolder));
+  if (folder == nullptr) return;
+  if (const auto plan = plan_in(*folder)) add_plan(step, program, *plan);
+  std::stable_sort(step.buffers.begin(), step.buffers.end(),
+                   [](const PeakBuffer& a, const PeakBuffer& b) { return a.count * a.bytes > b.count * b.bytes; });
 }
 
 pjrt::Topology topology_of(const Slice& slice, const std::shared_ptr<const pjrt::Plugin>& plugin) {
@@ -137,7 +188,7 @@ CompiledStep compile_step(const Config& config, const Slice& slice, const std::s
   step.lowering_seconds = seconds_since(begin);
   step.program_bytes = program.text.size();
   step.collectives = program.collectives;
-  step.memory = memory_of_arguments(program, setup.store.size());
+  add_arguments(step, program, setup.store.size());
   compile(step, program, topology, config);
   return step;
 }

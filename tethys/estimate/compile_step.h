@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "estimate/memory_peak.h"
 #include "estimate/tpu_kind.h"
 #include "pjrt/executable.h"
 #include "pjrt/plugin.h"
@@ -30,11 +31,14 @@ struct StepMemory {
   int64_t batch = 0;        // with the scalars that change from step to step
   int64_t padding = 0;      // of all of these, for the device's tiles
   int64_t results = 0;      // that no donated argument makes room for
-  int64_t temporaries = 0;  // activations and what one op leaves to the next: the compiler does not tell them apart
+  // Where temporaries take most (estimate/memory_peak.h); these are 0 without the compiler's plan.
+  int64_t activations = 0;
+  int64_t weights = 0;      // cast or gathered
+  int64_t temporaries = 0;  // gradients, what one op leaves to the next, and the gaps between all of these
   int64_t code = 0;
 
   int64_t arguments() const { return parameters + moments + other_state + batch + padding; }
-  int64_t total() const { return arguments() + results + temporaries + code; }
+  int64_t total() const { return arguments() + results + activations + weights + temporaries + code; }
 };
 
 struct CompiledStep {
@@ -45,6 +49,7 @@ struct CompiledStep {
   double lowering_seconds = 0;             // from the configuration to the text
   double compile_seconds = 0;
   StepMemory memory;
+  std::vector<PeakBuffer> buffers;             // arguments and temporaries, those that take most first
   std::string refusal;                         // the compiler's words about a program too large; empty if it compiled
   std::optional<pjrt::Executable> executable;  // nothing where it was refused
 

@@ -28,6 +28,8 @@ std::string short_number(double number) {
   return fmt::format("{:.4g}{}", number, kPowers[power]);
 }
 
+constexpr size_t kMostBuffers = 24;
+
 struct MemoryLine {
   const char* name;
   int64_t bytes;
@@ -37,6 +39,7 @@ std::vector<MemoryLine> memory_lines(const StepMemory& m) {
   return {{"parameters", m.parameters},    {"optimizer moments", m.moments},
           {"other state", m.other_state},  {"batch", m.batch},
           {"padding of these", m.padding}, {"results not donated", m.results},
+          {"activations", m.activations},  {"cast or gathered weights", m.weights},
           {"temporaries", m.temporaries},  {"code", m.code}};
 }
 
@@ -48,17 +51,33 @@ std::string first_sentences(const std::string& refusal) {
 }
 
 std::string memory_text(const StepReport& r) {
-  std::string text = "memory of a device, in GiB; temporaries are activations and what one op leaves to the next\n";
+  std::string text =
+      r.memory.activations + r.memory.weights > 0
+          ? "memory of a device, in GiB, where the compiler's plan takes most. Activations were made on the way to "
+            "the\n"
+            "loss and wait for the backward; temporaries are gradients, what one op leaves to the next, and gaps\n"
+          : "memory of a device, in GiB; temporaries are activations and what one op leaves to the next\n";
   for (const auto& [name, bytes] : memory_lines(r.memory)) {
-    if (bytes != 0) text += fmt::format("  {:<22}{:>10.3f}\n", name, gib(bytes));
+    if (bytes != 0) text += fmt::format("  {:<26}{:>10.3f}\n", name, gib(bytes));
   }
   const double free = r.usable_hbm - static_cast<double>(r.memory.total());
-  text += fmt::format("  {:<22}{:>10.3f} of {:.2f} that a program may take: {}\n", "together", gib(r.memory.total()),
+  text += fmt::format("  {:<26}{:>10.3f} of {:.2f} that a program may take: {}\n", "together", gib(r.memory.total()),
                       gib(r.usable_hbm),
                       r.fits     ? fmt::format("fits, {:.2f} are free", gib(free))
                       : free < 0 ? fmt::format("does not fit, {:.2f} too many", gib(-free))
                                  : "does not fit");
   if (!r.refusal.empty()) text += fmt::format("  the compiler: {}\n", first_sentences(r.refusal));
+  return text;
+}
+
+std::string buffers_text(const StepReport& r) {
+  std::string text = "largest buffers there\n";
+  for (size_t i = 0; i < r.buffers.size() && i < kMostBuffers; ++i) {
+    const PeakBuffer& b = r.buffers[i];
+    text +=
+        fmt::format("  {:>3} × {:>10.2f} MiB  {:<11} {:<26} {:<28} {}\n", b.count, static_cast<double>(b.bytes) / kMiB,
+                    b.use, b.type, b.module, b.name.empty() ? "" : fmt::format("{} ({})", b.op, b.name));
+  }
   return text;
 }
 
@@ -83,6 +102,21 @@ std::string flops_text(const StepReport& r) {
   return text;
 }
 
+nlohmann::ordered_json json_of(const std::vector<PeakBuffer>& buffers) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < buffers.size() && i < kMostBuffers; ++i) {
+    const PeakBuffer& b = buffers[i];
+    list.push_back({{"for", b.use},
+                    {"count", b.count},
+                    {"bytes", b.bytes},
+                    {"type", b.type},
+                    {"module", b.module},
+                    {"op", b.op},
+                    {"name", b.name}});
+  }
+  return list;
+}
+
 nlohmann::ordered_json json_of(const StepReport& r) {
   nlohmann::ordered_json memory;
   for (const auto& [name, bytes] : memory_lines(r.memory)) {
@@ -102,6 +136,7 @@ nlohmann::ordered_json json_of(const StepReport& r) {
                                  {"compiler_refusal", r.refusal},
                                  {"helpful_flags", r.flags},
                                  {"memory_bytes_per_device", memory},
+                                 {"largest_buffers", json_of(r.buffers)},
                                  {"flops_per_device_formula", r.formula_flops},
                                  {"flops_per_device_xla", r.xla_flops},
                                  {"program_bytes", r.program_bytes},
@@ -130,6 +165,7 @@ StepReport report_of(const std::string& recipe, const Config& config, CompiledSt
   r.tokens = step.setup.tokens_per_step();
   r.fits = step.fits();
   r.memory = step.memory;
+  r.buffers = step.buffers;
   r.usable_hbm = step.slice.kind->usable_hbm;
   r.refusal = step.refusal;
   if (!r.fits) r.flags = helpful_flags(config, step.setup);
@@ -153,7 +189,7 @@ StepReport report_of(const std::string& recipe, const Config& config, CompiledSt
 std::string report_text(const StepReport& r) {
   return fmt::format("{} for {}: {} ({}), {} tokens a step\n", r.recipe, r.topology, counted(r.devices, "device"),
                      r.mesh, with_commas(r.tokens)) +
-         memory_text(r) + flags_text(r) + flops_text(r) + (r.estimate ? estimate_text(r) : "") +
+         memory_text(r) + buffers_text(r) + flags_text(r) + flops_text(r) + (r.estimate ? estimate_text(r) : "") +
          fmt::format("program: {} bytes, recorded and lowered in {:.2f} s, compiled in {:.1f} s\n",
                      with_commas(static_cast<int64_t>(r.program_bytes)), r.lowering_seconds, r.compile_seconds);
 }
@@ -166,7 +202,7 @@ std::string report_table(const std::vector<StepReport>& reports) {
     const StepMemory& m = r.memory;
     text += fmt::format("{:<22} {:<16} {:>7} {:>5} {:>8.2f} {:>8.2f} {:>8.2f} {:>8.2f}", r.recipe, r.topology,
                         r.devices, r.fits ? "yes" : "no", gib(m.total()), gib(r.usable_hbm),
-                        gib(m.parameters + m.moments + m.other_state), gib(m.temporaries));
+                        gib(m.parameters + m.moments + m.other_state), gib(m.activations + m.weights + m.temporaries));
     text += r.estimate ? fmt::format(" {:>9.1f} {:>10.1f} {:>6.1f} %", 1e3 * r.estimate->seconds(),
                                      r.tokens_per_second_and_chip(), 100 * r.formula_mfu())
                        : fmt::format(" {:>9} {:>10} {:>8}", "-", "-", "-");

@@ -24,6 +24,7 @@ struct StepReport {
   int64_t tokens = 0;  // of a step, over all devices
   bool fits = false;
   StepMemory memory;
+  std::vector<PeakBuffer> buffers;
   double usable_hbm = 0;
   std::string refusal;             // the compiler's words about a program too large
   std::vector<std::string> flags;  // that would help one that does not fit

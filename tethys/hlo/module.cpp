@@ -184,6 +184,7 @@ class Reader {
   Instruction read(const wire::Instruction& from, const Indexes& indexes) const {
     Instruction instruction;
     instruction.name = from.name();
+    instruction.id = from.id();
     instruction.opcode = from.opcode();
     instruction.shape = shape_of(from.shape());
     instruction.scope = from.metadata().op_name();
@@ -196,9 +197,12 @@ class Reader {
     if (from.opcode() == "constant") instruction.value = value_of(from.literal());
     instruction.cycles = cycles_of(from.backend_config());
     instruction.channel = from.channel_id();
-    const auto& attributes = from.frontend_attributes().map();
-    const auto transfer = attributes.find("_xla_megascale_transfer_type");
-    if (transfer != attributes.end()) instruction.transfer = transfer->second;
+    const auto attribute = [&](const char* name) {
+      const auto found = from.frontend_attributes().map().find(name);
+      return found == from.frontend_attributes().map().end() ? std::string() : found->second;
+    };
+    instruction.transfer = attribute("_xla_megascale_transfer_type");
+    instruction.meeting = attribute("_xla_host_transfer_rendezvous");
     instruction.groups = groups_of(from);
     for (const wire::SourceTarget& pair : from.source_target_pairs())
       instruction.groups.push_back({pair.source(), pair.target()});
@@ -258,7 +262,9 @@ Module read_module(std::string_view bytes) {
   if (!from.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !from.has_hlo_module()) {
     user_error("{} bytes that are no optimized program", bytes.size());
   }
-  return Reader(from.hlo_module()).read();
+  return read_module(from.hlo_module());
 }
+
+Module read_module(const wire::Module& from) { return Reader(from).read(); }
 
 }  // namespace tethys::hlo

@@ -25,6 +25,7 @@ struct Shape {
 
 struct Instruction {
   std::string name;
+  int64_t id = 0;      // of this instruction in the whole module
   std::string opcode;  // "fusion", "all-gather"
   Shape shape;
   std::string scope;                         // what the program's source says of where it is from; "" if nothing
@@ -37,6 +38,7 @@ struct Instruction {
   std::optional<int64_t> cycles;             // that the compiler estimates; nothing where it does not
   int64_t channel = 0;                       // that a send and its recv share
   std::string transfer;                      // of a send to the programs of other slices: "ALL_REDUCE"
+  std::string meeting;                       // likewise: a name that it shares with its recv, where channels differ
   double flops = 0;                          // of a matrix product or convolution
   std::vector<std::vector<int64_t>> groups;  // of devices, of a collective; of a permute: its pairs
 };
@@ -58,6 +60,11 @@ struct Module {
 
 // UserError if the bytes are no such program. Operands and calls are checked: they exist.
 Module read_module(std::string_view bytes);
+
+namespace wire {
+class Module;
+}
+Module read_module(const wire::Module& from);
 
 // Of devices 0 … size−1: an iota reshaped to `dims`, transposed by `order`, and cut into runs of `size`.
 std::vector<std::vector<int64_t>> groups_of_iota(const std::vector<int64_t>& dims, const std::vector<int64_t>& order,

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/units.h"
 #include "tools/testing.h"
 
 namespace tethys {
@@ -39,6 +41,13 @@ TEST(Compile, OfAStepForASliceThatIsNotThereSaysWhatItTakes) {
   EXPECT_EQ(json.at("memory_bytes_per_device").at("parameters"), parameters);
   EXPECT_EQ(json.at("memory_bytes_per_device").at("optimizer_moments"), 2 * parameters);
   EXPECT_GT(json.at("memory_bytes_per_device").at("temporaries"), 0);
+  EXPECT_THAT(ended.output, HasSubstr("largest buffers there"));
+  int64_t before = std::numeric_limits<int64_t>::max();
+  for (const nlohmann::json& buffer : json.at("largest_buffers")) {
+    const int64_t bytes = buffer.at("count").get<int64_t>() * buffer.at("bytes").get<int64_t>();
+    EXPECT_LE(bytes, before);
+    before = bytes;
+  }
   // Matrix products of the program: those that the formula counts, which leaves out next to nothing in a dense model.
   const nlohmann::json& estimate = json.at("estimate");
   EXPECT_EQ(estimate.at("unread_loops"), 0);
@@ -53,11 +62,24 @@ TEST(Compile, OfAStepForASliceThatIsNotThereSaysWhatItTakes) {
 
 TEST(Compile, OfAStepTooLargePrintsItsTableAndWhatWouldHelp) {
   NEEDS_LIBTPU();
-  const Ended ended = run_tethys(kSmall + Flags{"--topology", "v5e:1x1", "--training.local_batch_size", "1024",
-                                                "--training.seq_len", "4096", "--no-graph.scan_layers"});
+  const TemporaryFolder folder;
+  const std::string file = (folder / "compiled.json").string();
+  const Ended ended =
+      run_tethys(kSmall + Flags{"--topology", "v5e:1x1", "--training.local_batch_size", "1024", "--training.seq_len",
+                                "4096", "--no-graph.scan_layers", "--json", file});
   EXPECT_EQ(ended.status, 3) << ended.output;
   EXPECT_THAT(ended.output, AllOf(HasSubstr("does not fit"), HasSubstr("CompileTimeHbmOom"), HasSubstr("temporaries"),
+                                  HasSubstr("activations"), HasSubstr("MiB  activation"),
                                   HasSubstr("--graph.remat full"), HasSubstr("--training.local_batch_size 512")));
+  // The compiler names the sum of it all: "… temporaries (1.53T) exceeds …".
+  const nlohmann::json json = nlohmann::json::parse(read_file(file)).at(0);
+  const std::string refusal = json.at("compiler_refusal");
+  const double named = std::stod(refusal.substr(refusal.find("temporaries (") + 13)) * 1024;
+  const nlohmann::json& memory = json.at("memory_bytes_per_device");
+  EXPECT_NEAR(memory.at("together").get<double>() / kGiB, named, 0.01 * named);
+  // The log-sum-exp of each query's scores waits for the backward, in float32.
+  const int64_t heads = 16;
+  EXPECT_GE(memory.at("activations").get<int64_t>(), 1024 * heads * 4096 * 4);
 }
 
 TEST(Compile, RefusesAnOptionThatTheCompilerDoesNotKnow) {
