@@ -26,6 +26,8 @@ namespace {
 
 constexpr const char* kReplicate = "parallelism.data_parallel_replicate_degree";
 constexpr const char* kShard = "parallelism.data_parallel_shard_degree";
+constexpr const char* kContext = "parallelism.context_parallel_degree";
+constexpr const char* kTensor = "parallelism.tensor_parallel_degree";
 
 void add_arguments(CompiledStep& step, const Program& program, size_t stored) {
   struct Kind {
@@ -156,8 +158,8 @@ void check_slice(const Config& config, const Slice& slice) {
     user_error("{}, and {} has {} devices: leave it out, the topology says how many there are",
                config.cite("device.count"), to_string(slice), devices);
   }
-  const int64_t replicate = config.get_int(kReplicate), context = config.get_int("parallelism.context_parallel_degree"),
-                tensor = config.get_int("parallelism.tensor_parallel_degree"), shard = config.get_int(kShard);
+  const int64_t replicate = config.get_int(kReplicate), context = config.get_int(kContext),
+                tensor = config.get_int(kTensor), shard = config.get_int(kShard);
   const int64_t others = replicate * context * tensor, taken = others * std::max<int64_t>(shard, 1);
   const bool fills = shard == -1 ? devices % others == 0 : taken == devices;
   if (!fills) {
@@ -168,9 +170,10 @@ void check_slice(const Config& config, const Slice& slice) {
                shard == -1 ? "(the rest)" : std::to_string(shard), context, tensor,
                shard == -1 ? "comes in groups of" : "is", taken, devices, fix);
   }
-  if (replicate % slice.slices != 0) {
-    user_error("{} is no multiple of the {} slices, which replicas lie on: {} would work", config.cite(kReplicate),
-               slice.slices, slice.slices);
+  // The mesh's outermost axes lie over the slices, so that ranks of cp and tp share one.
+  if (devices / (context * tensor) % slice.slices != 0) {
+    user_error("the {} data-parallel ranks are no multiple of the {} slices, which they lie on: lower {} or {}",
+               devices / (context * tensor), slice.slices, config.cite(kTensor), config.cite(kContext));
   }
 }
 

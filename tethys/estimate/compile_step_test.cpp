@@ -38,6 +38,7 @@ TEST(CheckSlice, TakesAMeshThatFillsIt) {
   EXPECT_EQ(complaint(Config(), slice_named("v6e:4x4")), "none");
   EXPECT_EQ(complaint(with({{kShard, int64_t{8}}, {kTensor, int64_t{2}}}), slice_named("v6e:4x4")), "none");
   EXPECT_EQ(complaint(with({{kReplicate, int64_t{2}}}), slice_named("v6e:4x4", 2)), "none");
+  EXPECT_EQ(complaint(Config(), slice_named("v6e:4x4", 2)), "none");  // parameters are sharded over both
 }
 
 TEST(CheckSlice, RefusesAMeshThatDoesNot) {
@@ -47,7 +48,8 @@ TEST(CheckSlice, RefusesAMeshThatDoesNot) {
   EXPECT_THAT(complaint(with({{kShard, int64_t{4}}}), slice_named("v6e:4x4")), HasSubstr("does not fill v6e:4x4"));
   EXPECT_THAT(complaint(with({{kTensor, int64_t{3}}}), slice_named("v6e:4x4")), HasSubstr("comes in groups of 3"));
   EXPECT_THAT(complaint(with({{kTensor, int64_t{32}}}), slice_named("v6e:4x4")), HasSubstr("give a larger topology"));
-  EXPECT_THAT(complaint(Config(), slice_named("v6e:4x4", 2)), HasSubstr("2 would work"));
+  EXPECT_THAT(complaint(with({{kTensor, int64_t{32}}}), slice_named("v6e:4x4", 2)),
+              AllOf(HasSubstr("1 data-parallel ranks"), HasSubstr("2 slices")));
   EXPECT_THAT(complaint(with({{"device.count", int64_t{4}}}), slice_named("v6e:4x4")), HasSubstr("leave it out"));
   EXPECT_THAT(complaint(with({{"graph.mode", std::string("eager")}}), slice_named("v6e:4x4")), HasSubstr("eager"));
 }

@@ -1,6 +1,7 @@
 #include "estimate/step_estimate.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/glob.h"
@@ -8,10 +9,23 @@
 namespace tethys {
 namespace {
 
+// The mesh with the axis that lies over the slices in two: between them, and within each.
+Mesh cut_at_slices(const Mesh& mesh, int64_t slices) {
+  std::vector<MeshAxis> axes;
+  for (const MeshAxis& axis : mesh.axes()) {
+    const int64_t outer = std::gcd(axis.size, slices);
+    slices /= outer;
+    if (outer > 1 && outer < axis.size) axes.push_back({axis.name + " between slices", outer});
+    axes.push_back({axis.name, outer < axis.size ? axis.size / outer : outer});
+  }
+  return Mesh(axes);
+}
+
 // With groups of devices as the mesh numbers them: the program of each slice numbers its own from 0.
 hlo::Collective of_all_slices(hlo::Collective collective, const Slice& slice) {
   const int64_t of_slice = slice.devices() / slice.slices;
   if (collective.between_slices) {
+    if (collective.kind == "all-gather") collective.bytes *= slice.slices;  // it is the part that is sent
     collective.groups.resize(of_slice);
     for (int64_t device = 0; device < of_slice; ++device) {
       for (int64_t s = 0; s < slice.slices; ++s) collective.groups[device].push_back(device + s * of_slice);
@@ -95,8 +109,9 @@ double StepEstimate::covered_share() const {
   return gathered == 0 ? 1 : covered / gathered;
 }
 
-StepEstimate estimate_step(const hlo::Module& module, const Mesh& mesh, const Slice& slice) {
+StepEstimate estimate_step(const hlo::Module& module, const Mesh& whole, const Slice& slice) {
   const hlo::Costs costs(module);
+  const Mesh mesh = cut_at_slices(whole, slice.slices);
   StepEstimate estimate;
   estimate.compute_seconds = costs.total().cycles / slice.kind->clock;
   estimate.product_seconds = costs.total().matmul_cycles / slice.kind->clock;

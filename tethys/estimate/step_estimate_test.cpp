@@ -101,5 +101,24 @@ TEST(StepEstimates, TakeTheSlowerNetworkBetweenSlices) {
   EXPECT_DOUBLE_EQ(e.reduced_bytes, 100);
 }
 
+// Parameters are sharded over both slices: a gather within each, and one between them of what a device has by then.
+TEST(StepEstimates, NameThePartsOfAnAxisThatLiesOverSlices) {
+  hlo::MadeComputation main("main");
+  const size_t x = main.parameter(0, shape("f32", {25}));
+  main.add("send", hlo::tuple_of({shape("f32", {25})}), {x});
+  main.last().transfer = "ALL_GATHER";
+  const size_t recv = main.add("recv", hlo::tuple_of({shape("f32", {50})}));
+  const size_t both = main.add("recv-done", hlo::tuple_of({shape("f32", {50})}), {recv});
+  main.add("all-gather", shape("f32", {100}), {both});
+  main.last().groups = {{0, 1}};
+  const StepEstimate e = estimate_step({"step", {main.get()}, 0}, Mesh({{"dp_shard", 4}}), {"slow:1x2", &kSlow, 2, 2});
+  ASSERT_EQ(e.collectives.size(), 2u);
+  EXPECT_EQ(e.collectives[0].axes, "dp_shard between slices");
+  EXPECT_DOUBLE_EQ(e.collectives[0].bytes, 100);
+  EXPECT_TRUE(e.collectives[0].gathers_parameters());
+  EXPECT_EQ(e.collectives[1].axes, "dp_shard");
+  EXPECT_DOUBLE_EQ(e.collectives[1].bytes, 200);
+}
+
 }  // namespace
 }  // namespace tethys

@@ -119,11 +119,16 @@ class Scan {
   }
 
  private:
-  // A send begins it, and the end of the recv of its channel ends it.
+  // What a send and its recv have in common.
+  static std::string meeting_of(const Instruction& i) {
+    return i.meeting.empty() ? std::to_string(i.channel) : i.meeting;
+  }
+
+  // A send begins it, and the end of its recv ends it.
   bool passed_between_slices(const Instruction& instruction) {
     const std::string_view opcode = instruction.opcode;
     if (opcode == "recv-done" && !instruction.operands.empty()) {
-      const auto sent = sent_.find(computation_.instructions[instruction.operands[0]].channel);
+      const auto sent = sent_.find(meeting_of(computation_.instructions[instruction.operands[0]]));
       if (sent == sent_.end()) return false;
       finish(sent->second);
       return true;
@@ -142,7 +147,7 @@ class Scan {
     collective.async = collective.between_slices = true;
     started(collective);
     found_.push_back(std::move(collective));
-    sent_[instruction.channel] = found_.size() - 1;
+    sent_[meeting_of(instruction)] = found_.size() - 1;
     under_way_.insert(found_.size() - 1);
     return true;
   }
@@ -207,7 +212,7 @@ class Scan {
   size_t at_ = 0;                     // the instruction that is looked at
   double cycles_ = 0;                 // of those before it
   std::map<size_t, size_t> belongs_;  // of an instruction: the collective that it began or goes on with
-  std::map<int64_t, size_t> sent_;    // by channel
+  std::map<std::string, size_t> sent_;
   std::set<size_t> under_way_;
 };
 

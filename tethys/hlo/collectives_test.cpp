@@ -94,6 +94,28 @@ TEST(Collectives, BetweenSlicesAreASendAndARecv) {
   EXPECT_EQ(found[0].window.matmul_cycles, 50);
 }
 
+// Channels of a send and its recv may differ; then both name where they meet.
+TEST(Collectives, BetweenSlicesMeetByName) {
+  MadeComputation main("main");
+  const size_t x = main.parameter(0, shape("f32", {64}));
+  main.add("send", tuple_of({shape("f32", {64})}), {x});
+  main.last().channel = 8;
+  main.last().transfer = "ALL_GATHER";
+  main.last().meeting = "all-gather.1_0";
+  const size_t recv = main.add("recv", tuple_of({shape("f32", {128})}));
+  main.last().channel = 7;
+  main.last().meeting = "all-gather.1_0";
+  main.work(50, {x}, 10);
+  const size_t done = main.add("recv-done", tuple_of({shape("f32", {128})}), {recv});
+  main.work(9, {done}, 10);
+  const Module module{"step", {main.get()}, 0};
+  const Costs costs(module);
+  const std::vector<Collective> found = collectives_of(costs);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, "all-gather");
+  EXPECT_EQ(found[0].window.matmul_cycles, 50);
+}
+
 // A fusion begins, another goes on beside a product of its own, a third ends: one gather.
 TEST(Collectives, ThatFusionsCarryOnAreOne) {
   const auto part = [](const std::string& target, double flops) {

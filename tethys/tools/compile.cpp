@@ -16,7 +16,8 @@ namespace {
 std::vector<Option> options() {
   return with_training_options({
       text_list_option("topology", {}, "slices to compile for, such as v6e:16x16; several are separated by commas"),
-      int_option("num_slices", 1, between(1, 1024), "slices of the topology, on one network: replicas lie on them"),
+      int_option("num_slices", 1, between(1, 1024),
+                 "slices of the topology, on one network: data-parallel ranks lie over them"),
       text_option("json", "", "file that gets all figures"),
   });
 }
@@ -92,8 +93,7 @@ const Command kCompileCommand{
     "compile a step for TPUs that need not be there: does it fit, what would it cost",
     "  tethys compile llama3_8b --topology v6e:16x16\n"
     "  tethys compile llama3_8b llama3_70b --topology v6e:16x16,v5p:4x4x8 --json compiled.json\n"
-    "  tethys compile llama3_405b --topology v6e:16x16 --num_slices 2 \\\n"
-    "      --parallelism.data_parallel_replicate_degree 2\n\n"
+    "  tethys compile llama3_405b_v6e --topology v6e:16x16 --num_slices 2\n\n"
     "The program is that of a run in graph mode, compiled by libtpu, which `make setup-tpu` installs; this machine "
     "needs\n"
     "no TPU. Printed are whether it fits and by how much, the memory of a device by kind, FLOPs, collectives by mesh\n"
