@@ -196,39 +196,4 @@ CompiledStep compile_step(const Config& config, const Slice& slice, const std::s
   return step;
 }
 
-std::vector<std::string> helpful_flags(const Config& config, const TrainingSetup& setup) {
-  const int64_t batch = config.get_int("training.local_batch_size"), length = config.get_int("training.seq_len");
-  const bool stays_divisible = config.get_int("training.global_batch_size") == -1 || batch % 2 == 0;
-  struct Flag {
-    const char* option;
-    std::string value;
-    bool helps;
-    const char* why;
-  };
-  const Flag flags[] = {
-      {"graph.remat", "full", config.get_string("graph.remat") != "full", "activations are computed again"},
-      {"graph.scan_layers", "", !config.get_bool("graph.scan_layers"), "layers are one loop, and share their memory"},
-      {"training.local_batch_size", std::to_string(batch / 2), batch > 1 && stays_divisible, "fewer activations"},
-      {"parallelism.data_parallel_replicate_degree", "1", setup.degrees.replicate > 1,
-       "with a larger parallelism.data_parallel_shard_degree state is sharded further"},
-      {"parallelism.tensor_parallel_degree", std::to_string(2 * setup.degrees.tensor), true,
-       "with parallelism.enable_sequence_parallel a device has fewer activations"},
-      {"parallelism.context_parallel_degree", std::to_string(2 * setup.degrees.context), length > 1,
-       "a device has fewer tokens of each row"},
-      {"parallelism.fsdp_reshard_after_forward", "always",
-       config.get_string("parallelism.fsdp_reshard_after_forward") == "never", "gathered weights are not kept"},
-      {"parallelism.fsdp_gather", "parameter", setup.gathers.by_block, "gathered weights are fewer at a time"},
-      {"kernels.attention", "chunked", config.get_string("kernels.attention") != "chunked",
-       "scores are never held as a whole"},
-      {"kernels.loss", "chunked", config.get_string("kernels.loss") != "chunked", "logits are never held as a whole"},
-      {"training.seq_len", std::to_string(length / 2), length > 1, "fewer activations"},
-  };
-  std::vector<std::string> texts;
-  for (const Flag& flag : flags) {
-    if (!flag.helps) continue;
-    texts.push_back(fmt::format("--{}{}{}: {}", flag.option, flag.value.empty() ? "" : " ", flag.value, flag.why));
-  }
-  return texts;
-}
-
 }  // namespace tethys

@@ -2,7 +2,7 @@
 // run, without a client.
 //
 //   const CompiledStep step = compile_step(config, slice_named("v6e:16x16"), Plugin::load("libtpu.so"));
-//   if (!step.fits()) …   step.memory, step.refusal, helpful_flags(config, step.setup)
+//   if (!step.fits()) …   step.memory, step.buffers, step.refusal
 //
 // One thread at a time for each call; several calls may run side by side.
 #pragma once
@@ -61,8 +61,5 @@ void check_slice(const Config& config, const Slice& slice);
 
 // UserError as check_slice, and if the compiler does not know an option.
 CompiledStep compile_step(const Config& config, const Slice& slice, const std::shared_ptr<const pjrt::Plugin>& plugin);
-
-// The flags that would make a step smaller, each with why, of those that there are.
-std::vector<std::string> helpful_flags(const Config& config, const TrainingSetup& setup);
 
 }  // namespace tethys

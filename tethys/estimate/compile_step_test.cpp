@@ -10,10 +10,7 @@ namespace tethys {
 namespace {
 
 using testing::AllOf;
-using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 Config with(const std::vector<std::pair<std::string, OptionValue>>& values) {
   Config config;
@@ -52,21 +49,6 @@ TEST(CheckSlice, RefusesAMeshThatDoesNot) {
               AllOf(HasSubstr("1 data-parallel ranks"), HasSubstr("2 slices")));
   EXPECT_THAT(complaint(with({{"device.count", int64_t{4}}}), slice_named("v6e:4x4")), HasSubstr("leave it out"));
   EXPECT_THAT(complaint(with({{"graph.mode", std::string("eager")}}), slice_named("v6e:4x4")), HasSubstr("eager"));
-}
-
-// The options that would help are those that do not hold yet, and each can be given as it stands.
-TEST(HelpfulFlags, NameWhatIsNotSetYet) {
-  const Config wide = with({{"training.local_batch_size", int64_t{8}}});
-  const std::vector<std::string> flags = helpful_flags(wide, set_up(wide, 1));
-  EXPECT_THAT(flags, Contains(StartsWith("--graph.remat full: ")));
-  EXPECT_THAT(flags, Contains(StartsWith("--graph.scan_layers: ")));
-  EXPECT_THAT(flags, Contains(StartsWith("--training.local_batch_size 4: ")));
-  const Config narrow = with(
-      {{"training.local_batch_size", int64_t{1}}, {"graph.scan_layers", true}, {"graph.remat", std::string("full")}});
-  const std::vector<std::string> rest = helpful_flags(narrow, set_up(narrow, 1));
-  EXPECT_THAT(rest, Not(Contains(StartsWith("--graph."))));
-  EXPECT_THAT(rest, Not(Contains(StartsWith("--training.local_batch_size"))));
-  EXPECT_THAT(rest, Contains(StartsWith("--parallelism.tensor_parallel_degree 2: ")));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "config/config.h"
 #include "estimate/estimate_text.h"
+#include "train/helpful_flags.h"
 
 namespace tethys {
 namespace {

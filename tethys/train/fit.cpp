@@ -1,6 +1,7 @@
 #include "train/fit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 
@@ -8,6 +9,7 @@
 #include "base/units.h"
 #include "config/config.h"
 #include "runtime/host_memory.h"
+#include "train/helpful_flags.h"
 
 namespace tethys {
 namespace {
@@ -64,16 +66,12 @@ void check_step_fits(const pjrt::MemoryStats& step, const TrainingSetup& setup, 
   const double copies = save_copy_bytes(setup, config);
   const double needed = on_all(step.total()) + copies, there = static_cast<double>(physical);
   if (needed <= there) return;
-  std::string fixes =
-      fmt::format("lower {} or {}", config.cite("training.local_batch_size"), config.cite("training.seq_len"));
-  if (config.get_string("graph.remat") != "full") fixes += ", recompute activations by --graph.remat full";
-  if (!config.get_bool("graph.scan_layers")) fixes += ", loop over the layers by --graph.scan_layers";
-  if (copies > 0) fixes += ", let the steps wait for saves by --checkpoint.async_mode none";
   throw DoesNotFitError(
       fmt::format("the step needs {:.1f} GiB on {} of this machine ({:.1f} of state and batch, {:.1f} of "
-                  "temporaries, {:.1f} of the copy that is saved), which has {:.1f} GiB of memory; {}",
+                  "temporaries, {:.1f} of the copy that is saved), which has {:.1f} GiB of memory; what would make it "
+                  "smaller:\n  {}",
                   gib(needed), counted(devices, "device"), gib(on_all(step.arguments)), gib(on_all(step.temporaries)),
-                  gib(copies), gib(there), fixes));
+                  gib(copies), gib(there), fmt::join(helpful_flags(config, setup), "\n  ")));
 }
 
 void check_evaluation_fits(const pjrt::MemoryStats& program, const TrainingSetup& setup, int64_t physical,

@@ -38,7 +38,7 @@ TEST(Fit, AStepIsRefusedWithBothFiguresAndWhatToLower) {
               HasSubstr("needs 32.0 GiB on 4 devices of this machine (12.0 of state and batch, 20.0 of temporaries, "
                         "0.0 of the copy that is saved)"));
   EXPECT_THAT(message, HasSubstr("has 32.0 GiB"));
-  EXPECT_THAT(message, HasSubstr("lower training.local_batch_size = 8 (default) or training.seq_len = 2048 (default)"));
+  EXPECT_THAT(message, HasSubstr("\n  --training.local_batch_size 4: "));
   EXPECT_THAT(message, HasSubstr("--graph.remat full"));
   EXPECT_THAT(message, Not(HasSubstr("async_mode")));
   config.set("graph.remat", std::string("full"), {});
@@ -53,7 +53,7 @@ TEST(Fit, AStepThatIsSavedInTheBackgroundNeedsRoomForTheCopyOfTheState) {
   const int64_t needed = step.temporaries + static_cast<int64_t>(state_bytes(setup));
   EXPECT_EQ(refusal([&] { check_step_fits(step, setup, needed, config); }), "fits");
   EXPECT_THAT(refusal([&] { check_step_fits(step, setup, needed - 1, config); }),
-              HasSubstr("let the steps wait for saves by --checkpoint.async_mode none"));
+              HasSubstr("--checkpoint.async_mode none: steps wait for saves"));
   config.set("checkpoint.enable", false, {});
   EXPECT_EQ(refusal([&] { check_step_fits(step, setup, needed - 1, config); }), "fits");
 }
