@@ -46,9 +46,10 @@ std::string gathers_text(const StepEstimate& e) {
   const bool gathers =
       std::any_of(e.collectives.begin(), e.collectives.end(), [](const auto& c) { return c.gathers_parameters(); });
   if (!gathers) return "";
-  std::string text =
-      fmt::format("  of parameters, gathered bytes beside matrix products that take as long: {:.1f} %; the others:\n",
-                  100 * e.covered_share());
+  std::string text = fmt::format(
+      "  of parameters, gathered bytes beside matrix products that take as long: {:.1f} %; of the links' time "
+      "for all of them\n  the program waits for {:.1f} %; those that are not covered:\n",
+      100 * e.covered_share(), 100 * e.waited_share());
   std::vector<const CollectiveEstimate*> exposed;
   for (const CollectiveEstimate& c : e.collectives) {
     if (c.gathers_parameters() && !c.is_covered) exposed.push_back(&c);
@@ -179,6 +180,7 @@ nlohmann::ordered_json estimate_json(const StepReport& r) {
           {"flops_matrix_products", e.flops},
           {"unread_loops", e.unread_loops},
           {"gathered_bytes_covered_share", e.covered_share()},
+          {"gather_seconds_waited_share", e.waited_share()},
           {"gradient_bytes_reduced", e.reduced_bytes},
           {"gradient_bytes_of_all_reduces", e.all_reduced_bytes},
           {"gradient_bytes_ratio", ratio},

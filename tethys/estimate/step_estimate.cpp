@@ -109,6 +109,16 @@ double StepEstimate::covered_share() const {
   return gathered == 0 ? 1 : covered / gathered;
 }
 
+double StepEstimate::waited_share() const {
+  double taken = 0, waited = 0;
+  for (const CollectiveEstimate& c : collectives) {
+    if (!c.gathers_parameters()) continue;
+    taken += c.runs * c.seconds;
+    waited += c.runs * c.exposed;
+  }
+  return taken == 0 ? 0 : waited / taken;
+}
+
 StepEstimate estimate_step(const hlo::Module& module, const Mesh& whole, const Slice& slice) {
   const hlo::Costs costs(module);
   const Mesh mesh = cut_at_slices(whole, slice.slices);

@@ -54,6 +54,9 @@ struct StepEstimate {
   double seconds() const { return compute_seconds + exposed_seconds; }
   // Of the bytes that gathers of parameters bring, those that matrix products cover; 1 if nothing is gathered.
   double covered_share() const;
+  // Of the time that the links take for gathers of parameters, what the program waits for: other instructions than
+  // matrix products, and the experts' of which there is no estimate, may hide a gather too. 0 if nothing is gathered.
+  double waited_share() const;
 };
 
 StepEstimate estimate_step(const hlo::Module& module, const Mesh& mesh, const Slice& slice);

@@ -47,6 +47,7 @@ TEST(StepEstimates, AddWhatNothingHidesToTheCyclesOfCompute) {
   EXPECT_DOUBLE_EQ(e.product_seconds, 3);
   EXPECT_DOUBLE_EQ(e.seconds(), 7.5);
   EXPECT_DOUBLE_EQ(e.covered_share(), 0.5);
+  EXPECT_DOUBLE_EQ(e.waited_share(), 0.5);
   EXPECT_DOUBLE_EQ(e.reduced_bytes, 200);
   EXPECT_DOUBLE_EQ(e.all_reduced_bytes, 200);
   EXPECT_EQ(e.flops, 8000);
@@ -57,6 +58,7 @@ TEST(StepEstimates, OfAGatherThatOutlastsItsProductsHaveItsRest) {
   EXPECT_FALSE(e.collectives[0].is_covered);
   EXPECT_DOUBLE_EQ(e.collectives[0].exposed, 1.5);
   EXPECT_DOUBLE_EQ(e.covered_share(), 0);
+  EXPECT_DOUBLE_EQ(e.waited_share(), 3.5 / 4);  // 1.5 of the first, all 2 of the second
 }
 
 // Two gathers of 2 seconds each that start together, beside 3 seconds of products: links bring one after the other.
