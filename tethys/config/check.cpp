@@ -112,6 +112,18 @@ void check_training(const Config& config) {
   }
 }
 
+void check_executable(const Config& config) {
+  if (config.get_string("device.executable").empty()) return;
+  for (const char* option : {"graph.mode", "graph.split_offload"}) {
+    const bool one =
+        option == std::string("graph.mode") ? config.get_string(option) == "graph" : !config.get_bool(option);
+    if (!one) {
+      user_error("{} is the whole step as one program, and {}; leave one of them out", config.cite("device.executable"),
+                 config.cite(option));
+    }
+  }
+}
+
 void check_profiling(const Config& config) {
   if (!config.get_bool("profiling.enable_profiling")) return;
   const int64_t steps = config.get_int("training.steps");
@@ -160,6 +172,7 @@ void check_config(const Config& config) {
   check_training(config);
   check_checkpoint_folder(config);
   check_initial_load(config);
+  check_executable(config);
   check_profiling(config);
   parameter_groups(config);
   for (const std::string& option : config.get_strings("device.compile_options")) {

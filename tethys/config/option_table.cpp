@@ -254,6 +254,8 @@ Options run_options() {
       int_option("device.count", -1, {.low = 1, .high = kMostDevices, .also = -1},
                  "devices to use; -1: all, and on cpu as many as the degrees ask for"),
       text_option("device.plugin", "", "PJRT plugin to load; empty: the platform's own"),
+      text_option("device.executable", "",
+                  "the step compiled by `tethys compile --save`, to load for training; empty: it is compiled"),
       text_list_option("device.compile_options", {}, "options of the compiler: NAME=VALUE"),
   };
 }

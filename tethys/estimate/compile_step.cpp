@@ -100,21 +100,19 @@ int64_t bytes_named(const std::string& text, const std::string& what) {
   return number ? std::llround(std::ldexp(*number, shift)) : 0;
 }
 
-int64_t device_count(const pjrt::Topology& topology) { return static_cast<int64_t>(topology.device_ids().size()); }
-
 // Partition p runs on device number p: over several slices the compiler must be told.
-pjrt::CompileOptions options_of(const CompiledStep& step, const Mesh& mesh, const pjrt::Topology& topology,
-                                const Config& config) {
-  pjrt::CompileOptions options = compile_options(mesh, compiler_flags(config, step.slice.kind->name));
+pjrt::CompileOptions options_of(const CompiledStep& step, const Config& config) {
+  pjrt::CompileOptions options = compile_options(step.setup.mesh, compiler_flags(config, step.slice.kind->name));
   options.device_assignment.emplace();
-  for (int64_t id : topology.device_ids()) options.device_assignment->push_back({id});
+  for (const pjrt::DeviceInfo& device : step.devices) options.device_assignment->push_back({device.id});
   return options;
 }
 
-void compile(CompiledStep& step, const Program& program, const pjrt::Topology& topology, const Config& config) {
+// `options` are those of a run; the flags of the plan are added here, so that they are not in the program's key.
+void compile(CompiledStep& step, const Program& program, pjrt::CompileOptions options, const pjrt::Topology& topology,
+             const Config& config) {
   const Clock::time_point begin = Clock::now();
   const TemporaryFolder ours;
-  pjrt::CompileOptions options = options_of(step, program.mesh, topology, config);
   options.env_option_overrides.emplace(kPlanFolder, ours.path().string());
   options.env_option_overrides.emplace(kPlanFormat, true);
   try {
@@ -139,9 +137,10 @@ pjrt::Topology topology_of(const Slice& slice, const std::shared_ptr<const pjrt:
   pjrt::NamedValues options;
   if (slice.slices > 1) options["num_slices"] = slice.slices;
   pjrt::Topology topology(plugin, slice.topology, options);
-  if (device_count(topology) != slice.devices()) {
+  const size_t devices = topology.devices().size();
+  if (static_cast<int64_t>(devices) != slice.devices()) {
     user_error("{} has {} devices to the plugin {}, and {} to us: it is not the version that `make setup-tpu` installs",
-               to_string(slice), device_count(topology), plugin->path(), slice.devices());
+               to_string(slice), devices, plugin->path(), slice.devices());
   }
   return topology;
 }
@@ -182,17 +181,23 @@ CompiledStep compile_step(const Config& config, const Slice& slice, const std::s
   const pjrt::Topology topology = topology_of(slice, plugin);
   CompiledStep step;
   step.slice = slice;
+  step.devices = topology.devices();
   const Clock::time_point begin = Clock::now();
   step.setup = set_up(config, slice.devices());
   const TrainingSetup& setup = step.setup;
   const RecordedStep recorded = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
-  const Program program = make_program(localised(*recorded.graph, setup.mesh, setup.gathers), setup.mesh,
-                                       capabilities_of(config), recorded.aliases, Locations::Modules);
+  const Localised graphs = localised(*recorded.graph, setup.mesh, setup.gathers);
+  const Program program =
+      make_program(graphs, setup.mesh, capabilities_of(config), recorded.aliases, Locations::Modules);
   step.lowering_seconds = seconds_since(begin);
   step.program_bytes = program.text.size();
   step.collectives = program.collectives;
   add_arguments(step, program, setup.store.size());
-  compile(step, program, topology, config);
+  const pjrt::CompileOptions options = options_of(step, config);
+  // A run writes it without locations, which a key would see.
+  const std::string text = make_program(graphs, setup.mesh, capabilities_of(config), recorded.aliases).text;
+  step.content = content_key(text, options, {});
+  compile(step, program, options, topology, config);
   return step;
 }
 

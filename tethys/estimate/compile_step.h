@@ -15,6 +15,7 @@
 
 #include "estimate/memory_peak.h"
 #include "estimate/tpu_kind.h"
+#include "pjrt/device_info.h"
 #include "pjrt/executable.h"
 #include "pjrt/plugin.h"
 #include "train/setup.h"
@@ -46,6 +47,8 @@ struct CompiledStep {
   TrainingSetup setup;
   std::vector<CollectiveUse> collectives;  // as written, before the compiler
   size_t program_bytes = 0;                // of its text
+  std::string content;                     // content_key of the same program as a run writes it
+  std::vector<pjrt::DeviceInfo> devices;   // of the slice
   double lowering_seconds = 0;             // from the configuration to the text
   double compile_seconds = 0;
   StepMemory memory;

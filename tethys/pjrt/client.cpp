@@ -13,13 +13,10 @@ namespace {
 DeviceInfo describe(const std::shared_ptr<const Plugin>& plugin, PJRT_Device* device) {
   PJRT_DeviceDescription* description =
       call(plugin, TETHYS_PJRT(PJRT_Device_GetDescription), [&](auto& a) { a.device = device; }).device_description;
-  const auto set = [&](auto& a) { a.device_description = description; };
-  const auto kind = call(plugin, TETHYS_PJRT(PJRT_DeviceDescription_Kind), set);
-  return {.id = call(plugin, TETHYS_PJRT(PJRT_DeviceDescription_Id), set).id,
-          .process_index = call(plugin, TETHYS_PJRT(PJRT_DeviceDescription_ProcessIndex), set).process_index,
-          .kind = std::string(kind.device_kind, kind.device_kind_size),
-          .addressable =
-              call(plugin, TETHYS_PJRT(PJRT_Device_IsAddressable), [&](auto& a) { a.device = device; }).is_addressable};
+  DeviceInfo info = device_info(plugin, description);
+  info.addressable =
+      call(plugin, TETHYS_PJRT(PJRT_Device_IsAddressable), [&](auto& a) { a.device = device; }).is_addressable;
+  return info;
 }
 
 std::vector<DeviceMemory> memories_of(const std::shared_ptr<const Plugin>& plugin, PJRT_Device* device) {

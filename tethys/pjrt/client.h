@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pjrt/compile_options.h"
+#include "pjrt/device_info.h"
 #include "pjrt/named_value.h"
 #include "pjrt/plugin.h"
 
@@ -35,13 +36,6 @@ struct ClientOptions {
   std::optional<int64_t> device_count = std::nullopt;
   // Further options, by the plugin's own names.
   NamedValues extra = {};
-};
-
-struct DeviceInfo {
-  int64_t id = 0;             // over all processes
-  int64_t process_index = 0;  // the process that addresses it
-  std::string kind;           // "cpu", "TPU v5p"
-  bool addressable = true;
 };
 
 class Client {

@@ -32,17 +32,13 @@ std::string Topology::platform_version() const {
   return std::string(args.platform_version, args.platform_version_size);
 }
 
-std::vector<int64_t> Topology::device_ids() const {
+std::vector<DeviceInfo> Topology::devices() const {
   const auto args = call(plugin_, TETHYS_PJRT(PJRT_TopologyDescription_GetDeviceDescriptions),
                          [&](auto& a) { a.topology = handle_.get(); });
-  std::vector<int64_t> ids;
-  for (size_t i = 0; i < args.num_descriptions; ++i) {
-    PJRT_DeviceDescription* device = args.descriptions[i];
-    ids.push_back(
-        call(plugin_, TETHYS_PJRT(PJRT_DeviceDescription_Id), [&](auto& a) { a.device_description = device; }).id);
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
+  std::vector<DeviceInfo> devices;
+  for (size_t i = 0; i < args.num_descriptions; ++i) devices.push_back(device_info(plugin_, args.descriptions[i]));
+  std::sort(devices.begin(), devices.end(), [](const DeviceInfo& a, const DeviceInfo& b) { return a.id < b.id; });
+  return devices;
 }
 
 Executable Topology::compile(std::string_view text, const CompileOptions& options) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pjrt/compile_options.h"
+#include "pjrt/device_info.h"
 #include "pjrt/executable.h"
 #include "pjrt/handle.h"
 #include "pjrt/named_value.h"
@@ -25,8 +26,8 @@ class Topology {
 
   std::string platform_name() const;
   std::string platform_version() const;
-  // The ids of its devices in ascending order, which over several slices have gaps.
-  std::vector<int64_t> device_ids() const;
+  // In ascending order of their ids, which over several slices have gaps.
+  std::vector<DeviceInfo> devices() const;
 
   Executable compile(std::string_view program, const CompileOptions& options = {}) const;
 

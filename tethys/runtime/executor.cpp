@@ -44,7 +44,8 @@ Executor::Executor(std::shared_ptr<const pjrt::Client> client, const Mesh& mesh,
     : devices_(std::make_shared<const DeviceMesh>(client, mesh, options.tracer)),
       capabilities_(std::move(capabilities)),
       options_(std::move(options)),
-      cache_(std::move(client), options_.cache_folder, options_.handlers, options_.environment) {}
+      cache_(std::move(client), options_.cache_folder, options_.handlers, options_.environment,
+             std::move(options_.saved)) {}
 
 Executor::~Executor() {
   // A failure here has shown in the results of the run, or nobody has asked for them: events wait when dropped.
@@ -64,6 +65,10 @@ std::shared_ptr<const CompiledProgram> Executor::compile(const Program& program,
   compiled->name = name;
   span.set({"from_disk", compiled->loaded->from_disk});
   return compiled;
+}
+
+bool Executor::is_saved(const Program& program) const {
+  return cache_.is_saved(program, compile_options(mesh(), options_.compiler_options));
 }
 
 void Executor::check_arguments(const CompiledProgram& program, const std::vector<Array>& arguments) const {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct ExecutorOptions {
   // How many runs may be on their way before a further one waits for the first.
   int64_t runs_in_flight = 2;
   std::shared_ptr<Tracer> tracer = nullptr;  // sees compiles, runs, transfers and memory
+  std::optional<SavedProgram> saved = std::nullopt;
 };
 
 // A program that can be run: what it takes and gives, and its code.
@@ -71,6 +73,10 @@ class Executor {
   ProgramCache::Counters counters() const { return cache_.counters(); }
 
   std::shared_ptr<const CompiledProgram> compile(const Program& program, const std::string& name = "program");
+
+  // What compile loads in the place of compiling it, and whether that is what `program` is.
+  const std::optional<SavedProgram>& saved() const { return cache_.saved(); }
+  bool is_saved(const Program& program) const;
 
   // InternalError if an argument's type, placement or devices are not the program's. A PjrtError of an earlier run may
   // show here; a run that is refused leaves its arguments as they were.

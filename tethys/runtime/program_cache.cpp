@@ -56,20 +56,30 @@ pjrt::CompileOptions compile_options(const Mesh& mesh, const pjrt::OptionOverrid
           .env_option_overrides = compiler_options};
 }
 
+std::string content_key(const std::string& text, const pjrt::CompileOptions& options,
+                        const std::vector<Handler>& handlers) {
+  pjrt::CompileOptions anywhere = options;
+  anywhere.device_assignment.reset();
+  KeyHasher hasher;
+  hasher.add(text);
+  hasher.add(pjrt::serialize(anywhere));
+  for (const Handler& handler : handlers) {
+    hasher.add(handler.target);
+    hasher.add(handler.version);
+  }
+  return hasher.hex();
+}
+
 std::string program_key(const std::string& text, const pjrt::CompileOptions& options, const CompilerIdentity& compiler,
                         const std::vector<Handler>& handlers) {
   KeyHasher hasher;
-  hasher.add(text);
+  hasher.add(content_key(text, options, handlers));
   hasher.add(pjrt::serialize(options));
   hasher.add(compiler.platform);
   hasher.add(compiler.plugin);
   hasher.add(compiler.cpu);
   hasher.add(std::to_string(compiler.devices));
   hasher.add(compiler.environment);
-  for (const Handler& handler : handlers) {
-    hasher.add(handler.target);
-    hasher.add(handler.version);
-  }
   return hasher.hex();
 }
 
@@ -101,12 +111,13 @@ void remove_oldest(const Path& folder, int64_t most_bytes) {
 }
 
 ProgramCache::ProgramCache(std::shared_ptr<const pjrt::Client> client, Path folder, std::vector<Handler> handlers,
-                           std::string environment)
+                           std::string environment, std::optional<SavedProgram> saved)
     : client_(std::move(client)),
       folder_(std::move(folder)),
       handlers_(std::move(handlers)),
       compiler_{client_->platform_name() + " " + client_->platform_version(), client_->plugin()->version(),
-                cpu_identity(), static_cast<int64_t>(client_->devices().size()), std::move(environment)} {
+                cpu_identity(), static_cast<int64_t>(client_->devices().size()), std::move(environment)},
+      saved_(std::move(saved)) {
   // Before anything is loaded: a stored program looks its handlers up then.
   for (const Handler& handler : handlers_) {
     pjrt::register_ffi_handler(client_->plugin(), handler.target,
@@ -131,6 +142,30 @@ std::vector<Handler> ProgramCache::handlers_of(const Program& program) const {
 std::shared_ptr<const LoadedProgram> ProgramCache::get(const Program& program, const pjrt::CompileOptions& options) {
   const std::string key = program_key(program.text, options, compiler_, handlers_of(program));
   if (std::shared_ptr<const LoadedProgram> known = find(key)) return known;
+  const std::shared_ptr<const LoadedProgram> loaded =
+      is_saved(program, options) ? load_saved() : make(program, options, key);
+  const std::lock_guard lock(mutex_);
+  return programs_.emplace(key, loaded).first->second;
+}
+
+bool ProgramCache::is_saved(const Program& program, const pjrt::CompileOptions& options) const {
+  return saved_ && saved_->key == content_key(program.text, options, handlers_of(program));
+}
+
+std::shared_ptr<const LoadedProgram> ProgramCache::load_saved() {
+  try {
+    pjrt::LoadedExecutable executable = client_->load(saved_->executable);
+    count([](Counters& counters) { ++counters.saved_loads; });
+    const pjrt::MemoryStats memory = executable.executable().memory_stats();
+    return std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory, true});
+  } catch (const pjrt::PjrtError& error) {
+    user_error("{}: the plugin does not load the executable: {}", saved_->origin, error.what());
+  }
+}
+
+// From disk, or else by the compiler.
+std::shared_ptr<const LoadedProgram> ProgramCache::make(const Program& program, const pjrt::CompileOptions& options,
+                                                        const std::string& key) {
   const Path path = folder_.empty() ? Path() : folder_ / (key + std::string(kExtension));
   std::shared_ptr<const LoadedProgram> loaded = path.empty() ? nullptr : load(path);
   if (loaded) {
@@ -142,8 +177,7 @@ std::shared_ptr<const LoadedProgram> ProgramCache::get(const Program& program, c
     const pjrt::MemoryStats memory = executable.executable().memory_stats();
     loaded = std::make_shared<const LoadedProgram>(LoadedProgram{std::move(executable), memory});
   }
-  const std::lock_guard lock(mutex_);
-  return programs_.emplace(key, loaded).first->second;
+  return loaded;
 }
 
 pjrt::LoadedExecutable ProgramCache::compile(const std::string& text, const pjrt::CompileOptions& options) {

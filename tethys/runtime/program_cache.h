@@ -2,7 +2,8 @@
 // share an entry when nothing that reaches the compiler differs: text, options, plugin, CPU, devices, handlers.
 //
 // A file that cannot be read, is damaged, or is refused by the plugin is a miss, never an error; so is a folder that
-// cannot be written. Any thread may use it; a program that two ask for at once is compiled twice.
+// cannot be written. One program may be given compiled (SavedProgram): it is loaded in the place of being compiled, or
+// that is an error. Any thread may use it; a program that two ask for at once is compiled twice.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -35,6 +38,15 @@ struct LoadedProgram {
   bool from_disk = false;
 };
 
+// A program that was compiled before, maybe on another machine, for the devices and the plugin at hand.
+struct SavedProgram {
+  std::string key;                    // content_key
+  std::string_view executable;        // what Executable::serialize gave
+  std::shared_ptr<const void> owner;  // of its bytes
+  std::string origin;                 // where it is from, for people
+  std::string another_program;        // what to say where it should be a program that it is not
+};
+
 // Whose compiler makes the code, and for which machine.
 struct CompilerIdentity {
   std::string platform;
@@ -50,7 +62,12 @@ std::string cpu_identity();
 // How a program for this mesh is compiled.
 pjrt::CompileOptions compile_options(const Mesh& mesh, const pjrt::OptionOverrides& compiler_options = {});
 
-// 32 hex digits. `handlers` are those that the program calls.
+// What a program asks of any compiler: 32 hex digits. `handlers` are those that it calls. Of the options, the device
+// assignment does not count: a mesh's devices are those of its machine in order.
+std::string content_key(const std::string& text, const pjrt::CompileOptions& options,
+                        const std::vector<Handler>& handlers);
+
+// And of this compiler. 32 hex digits.
 std::string program_key(const std::string& text, const pjrt::CompileOptions& options, const CompilerIdentity& compiler,
                         const std::vector<Handler>& handlers);
 
@@ -61,7 +78,7 @@ class ProgramCache {
  public:
   // Empty `folder`: in memory only. It is made when something is first stored.
   ProgramCache(std::shared_ptr<const pjrt::Client> client, Path folder, std::vector<Handler> handlers,
-               std::string environment);
+               std::string environment, std::optional<SavedProgram> saved = std::nullopt);
 
   struct Counters {
     int64_t memory_hits = 0;
@@ -69,16 +86,24 @@ class ProgramCache {
     int64_t compiles = 0;
     int64_t refused_files = 0;   // found on disk but damaged, or not loaded by the plugin
     int64_t failed_stores = 0;   // compiled, and not stored
+    int64_t saved_loads = 0;     // of the saved program
     double compile_seconds = 0;  // while at least one thread was in the compiler
     int64_t hits() const { return memory_hits + disk_hits; }
   };
   Counters counters() const;
 
-  // PjrtError if the compiler refuses the program. InternalError if it calls a handler that was not given.
+  // PjrtError if the compiler refuses the program. InternalError if it calls a handler that was not given. UserError if
+  // it is the saved one and the plugin does not load that.
   std::shared_ptr<const LoadedProgram> get(const Program& program, const pjrt::CompileOptions& options);
+
+  const std::optional<SavedProgram>& saved() const { return saved_; }
+  bool is_saved(const Program& program, const pjrt::CompileOptions& options) const;
 
  private:
   std::vector<Handler> handlers_of(const Program& program) const;
+  std::shared_ptr<const LoadedProgram> make(const Program& program, const pjrt::CompileOptions& options,
+                                            const std::string& key);
+  std::shared_ptr<const LoadedProgram> load_saved();
   pjrt::LoadedExecutable compile(const std::string& text, const pjrt::CompileOptions& options);
   std::shared_ptr<const LoadedProgram> find(const std::string& key);
   void count(const std::function<void(Counters&)>& change);
@@ -89,6 +114,7 @@ class ProgramCache {
   Path folder_;
   std::vector<Handler> handlers_;
   CompilerIdentity compiler_;
+  std::optional<SavedProgram> saved_;
   mutable std::mutex mutex_;  // of all below
   std::map<std::string, std::shared_ptr<const LoadedProgram>> programs_;
   Counters counters_;

@@ -36,6 +36,20 @@ TEST(ProgramKey, EverythingThatReachesTheCompilerChangesIt) {
             *keys.find(program_key("text", options, kCompiler, handlers)));
 }
 
+TEST(ContentKey, IsOfTheProgramAloneAndNotOfTheDevicesThatItIsAssignedTo) {
+  const pjrt::CompileOptions options = compile_options(Mesh({{"tp", 2}}));
+  const std::vector<Handler> handlers = {{"dot", nullptr, "1"}};
+  std::set<std::string> keys = {content_key("text", options, handlers)};
+  EXPECT_TRUE(keys.insert(content_key("other", options, handlers)).second);
+  EXPECT_TRUE(keys.insert(content_key("text", compile_options(Mesh({{"tp", 4}})), handlers)).second);
+  EXPECT_TRUE(keys.insert(content_key("text", compile_options(Mesh({{"tp", 2}}), {{"flag", true}}), handlers)).second);
+  EXPECT_TRUE(keys.insert(content_key("text", options, {})).second);
+  pjrt::CompileOptions assigned = options;
+  assigned.device_assignment = {{7}, {9}};
+  EXPECT_EQ(content_key("text", assigned, handlers), content_key("text", options, handlers));
+  EXPECT_NE(program_key("text", assigned, kCompiler, handlers), program_key("text", options, kCompiler, handlers));
+}
+
 TEST(ProgramKey, PartsDoNotRunTogether) {
   const pjrt::CompileOptions options = compile_options(Mesh());
   EXPECT_NE(program_key("t", options, kCompiler, {{"ab", nullptr, "c"}}),

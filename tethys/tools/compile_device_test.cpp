@@ -7,7 +7,14 @@
 
 #include "base/file.h"
 #include "base/units.h"
+#include "config/flags.h"
+#include "config/recipe.h"
+#include "tools/commands.h"
 #include "tools/testing.h"
+#include "train/compiler_flags.h"
+#include "train/machine.h"
+#include "train/saved_step.h"
+#include "train/setup.h"
 
 namespace tethys {
 namespace {
@@ -82,6 +89,56 @@ TEST(Compile, OfAStepTooLargePrintsItsTableAndWhatWouldHelp) {
   EXPECT_GE(memory.at("activations").get<int64_t>(), 1024 * heads * 4096 * 4);
 }
 
+// The program of `flags` as `tethys train` on such devices writes it.
+std::string content_of_run(const Flags& flags, const std::string& device_kind, int64_t devices) {
+  Config config(options_of(kTrainCommand));
+  load_recipe(config, apply_flags(config, flags).at(1), TETHYS_SOURCE_DIR "/recipes");
+  config.set("device.platform", std::string("tpu"), {Origin::Source::Flag, "--device"});
+  const TrainingSetup setup = set_up(config, devices);
+  const RecordedStep step = record_training_step(*setup.model, setup.store, setup.shape, setup.step);
+  const Program program = make_program(*step.graph, setup.mesh, capabilities_of(config), step.aliases, setup.gathers);
+  return content_key(program.text, compile_options(setup.mesh, compiler_flags(config, device_kind)), {});
+}
+
+TEST(Compile, SavesTheStepThatARunOnSuchASliceLooksFor) {
+  NEEDS_LIBTPU();
+  const TemporaryFolder folder;
+  const Path file = folder / "small.step";
+  const Ended ended = run_tethys(kSmall + Flags{"--topology", "v5e:2x2", "--save", file.string()});
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_THAT(ended.output, HasSubstr("saved " + file.string()));
+  const SavedStep step(file);
+  const StepIdentity& identity = step.identity();
+  EXPECT_EQ(identity.program, content_of_run(kSmall, "TPU v5 lite", 4));
+  EXPECT_EQ(identity.recipe, "llama3_debugmodel");
+  EXPECT_EQ(identity.platform, "tpu");
+  EXPECT_EQ(identity.plugin, "libtpu.so");
+  EXPECT_THAT(identity.plugin_version, HasSubstr("pjrt 0."));
+  EXPECT_EQ(identity.topology, "v5e:2x2");
+  EXPECT_EQ(identity.devices, "4 × TPU v5 lite, 2x2x1");
+  EXPECT_EQ(identity.options.at("training.seq_len"), "128");
+  EXPECT_GT(step.executable().size(), 100'000U);
+}
+
+// Says what there is and what is missing; what the file is wrong in, it says even here.
+TEST(Compile, WhatItSavedIsNotLoadedWithoutATpu) {
+  if (is_there("/dev/accel0") || is_there("/dev/vfio/0")) GTEST_SKIP() << "there is a TPU: /dev/accel0 or /dev/vfio/0";
+  const TemporaryFolder folder;
+  const Path file = folder / "saved.step";
+  StepIdentity identity;
+  identity.recipe = "llama3_debugmodel";
+  identity.topology = "v5e:2x2";
+  identity.devices = "4 × TPU v5 lite, 2x2x1";
+  save_step(file, identity, "not looked at");
+  const Flags train = corpus().train(folder / "run") + Flags{"--device", "tpu", "--device.executable", file.string()};
+  const Ended ended = run_tethys(train);
+  EXPECT_EQ(ended.status, 2) << ended.output;
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("this machine has no TPU: there is no /dev/accel*"), HasSubstr("libtpu"),
+                                  HasSubstr("the step in " + SavedStep(file).describe())));
+  write_file(file, "tethys executable 1\n");
+  EXPECT_THAT(run_tethys(train).output, HasSubstr("is damaged or cut short"));
+}
+
 TEST(Compile, RefusesAnOptionThatTheCompilerDoesNotKnow) {
   NEEDS_LIBTPU();
   const Ended ended = run_tethys(kSmall + Flags{"--topology", "v5e:1x1", "--device.compile_options", "xla_no_such=1"});
@@ -101,6 +158,15 @@ TEST(Compile, SaysWhatIsMissingOrWrongBeforeItCompiles) {
   expect_mistake(kSmall + Flags{"--topology", "v5e:2x2", "--device", "cpu"}, "is for TPUs");
   expect_mistake(kSmall + Flags{"--topology", "v5e:2x2", "--parallelism.data_parallel_shard_degree", "8"},
                  "larger than v5e:2x2");
+  const TemporaryFolder folder;
+  const Flags saving = {"--save", (folder / "step").string()};
+  expect_mistake(kSmall + saving + Flags{"llama3_1b", "--topology", "v5e:2x2"},
+                 "and these are 2 and 1; call tethys compile once for each");
+  expect_mistake(kSmall + saving + Flags{"--topology", "v5e:2x2,v5e:1x1"}, "and these are 1 and 2;");
+  expect_mistake(kSmall + saving + Flags{"--topology", "v5e:2x2", "--graph.split_offload"}, "is several programs");
+  expect_mistake(kSmall + Flags{"--topology", "v5e:2x2", "--save", (folder / "none/step").string()}, "No such file");
+  expect_mistake(kSmall + Flags{"--topology", "v5e:2x2", "--device.executable", "step"}, "--save FILE keeps it");
+  EXPECT_FALSE(is_there(folder / "step"));
 }
 
 TEST(Compile, WithoutLibtpuNamesTheCommandThatInstallsIt) {

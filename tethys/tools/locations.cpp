@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "data/sources/parquet.h"
 #include "tools/command.h"
+#include "train/saved_step.h"
 
 namespace tethys {
 namespace {
@@ -37,6 +38,15 @@ bool has_numbered(const Path& folder, std::string_view before) {
 // The drivers of TPUs make a file for each chip.
 bool has_tpu() {
   return has_numbered("/dev", "accel") || has_numbered("/dev/accel", "accel") || has_numbered("/dev/vfio", "");
+}
+
+// Of what a run on a TPU needs besides the TPU.
+std::string what_is_there(const Config& config, const Surroundings& surroundings, const SavedStep* saved) {
+  const std::string& given = config.get_string("device.plugin");
+  const std::string libtpu = given.empty() ? libtpu_path(surroundings.executable).string() : given;
+  std::string text = libtpu.empty() ? "nor is there libtpu, which `make setup-tpu` installs" : "there is " + libtpu;
+  if (saved != nullptr) text += ", and the step in " + saved->describe();
+  return text;
 }
 
 }  // namespace
@@ -77,16 +87,19 @@ std::string plugin_path(const Config& config, const Path& executable) {
   return found.string();
 }
 
-MachineOptions machine_options(const Config& config, const Surroundings& surroundings) {
+MachineOptions machine_options(const Config& config, const Surroundings& surroundings,
+                               std::shared_ptr<const SavedStep> saved) {
   // Without one libtpu would look for it for minutes.
   if (config.get_string("device.platform") == "tpu" && !has_tpu()) {
     user_error(
-        "{}: this machine has no TPU: there is no /dev/accel* and no numbered file in /dev/vfio; run where there is "
-        "one, "
-        "or see by `tethys compile` what a step would take",
-        config.cite("device.platform"));
+        "{}: this machine has no TPU: there is no /dev/accel* and no numbered file in /dev/vfio; {}; run where "
+        "there is one, or see by `tethys compile` what a step would take",
+        config.cite("device.platform"), what_is_there(config, surroundings, saved.get()));
   }
-  return {plugin_path(config, surroundings.executable), surroundings.cache_folder.string(), surroundings.xla_flags};
+  return {.plugin = plugin_path(config, surroundings.executable),
+          .cache_folder = surroundings.cache_folder.string(),
+          .environment = surroundings.xla_flags,
+          .saved_step = std::move(saved)};
 }
 
 DataPlaces data_places(const Surroundings& surroundings) {

@@ -23,9 +23,10 @@ Path libtpu_path(const Path& executable);
 // there is none.
 std::string plugin_path(const Config& config, const Path& executable);
 
-// The machine of the configuration: its plugin, and the cache folder that is ours. UserError if it is to be one with
-// TPUs and this one has none.
-MachineOptions machine_options(const Config& config, const Surroundings& surroundings);
+// The machine of the configuration: its plugin, the cache folder that is ours, and the step that was saved for it, if
+// one was. UserError if it is to be one with TPUs and this one has none.
+MachineOptions machine_options(const Config& config, const Surroundings& surroundings,
+                               std::shared_ptr<const SavedStep> saved = nullptr);
 
 // Where indexes are kept, and what reads Parquet, which lies beside the program.
 DataPlaces data_places(const Surroundings& surroundings);

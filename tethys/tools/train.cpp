@@ -18,6 +18,7 @@
 #include "tools/xla_flags.h"
 #include "train/hugging_face_config.h"
 #include "train/run_folder.h"
+#include "train/saved_step.h"
 #include "train/training.h"
 
 namespace tethys {
@@ -95,7 +96,11 @@ int run(Invocation& invocation) {
   check_xla_flags(config, surroundings);
   options.resume = config.get_bool("resume");
   options.dry_run = config.get_bool("dry_run");
-  options.machine = machine_options(config, surroundings);
+  std::shared_ptr<const SavedStep> saved;
+  if (const std::string& file = config.get_string("device.executable"); !file.empty()) {
+    saved = std::make_shared<const SavedStep>(file);
+  }
+  options.machine = machine_options(config, surroundings, saved);
   if (config.get_bool("profiling.enable_profiling")) options.machine.tracer = std::make_shared<Tracer>();
   options.places = data_places(surroundings);
 

@@ -74,7 +74,7 @@ Capabilities capabilities_of(const Config& config) {
 }
 
 std::unique_ptr<Executor> make_executor(const Config& config, const Machine& machine, const Mesh& mesh,
-                                        const MachineOptions& options) {
+                                        const MachineOptions& options, std::optional<SavedProgram> saved) {
   const std::string programs = options.cache_folder.empty() ? "" : (Path(options.cache_folder) / "programs").string();
   return std::make_unique<Executor>(
       machine.client, mesh, capabilities_of(config),
@@ -83,7 +83,8 @@ std::unique_ptr<Executor> make_executor(const Config& config, const Machine& mac
                       .compiler_options = compiler_flags(config, machine.client->addressable_devices().at(0).kind),
                       .handlers = {},
                       .environment = options.environment,
-                      .tracer = options.tracer});
+                      .tracer = options.tracer,
+                      .saved = std::move(saved)});
 }
 
 }  // namespace tethys

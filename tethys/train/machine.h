@@ -12,12 +12,14 @@
 namespace tethys {
 
 class Config;
+class SavedStep;
 
 struct MachineOptions {
   std::string plugin;        // path of the PJRT plugin
   std::string cache_folder;  // of what can be made again; empty: nothing is kept
   std::string environment;   // what else decides the compiler's output, such as XLA_FLAGS
   std::shared_ptr<Tracer> tracer = nullptr;
+  std::shared_ptr<const SavedStep> saved_step = nullptr;  // the step's program, compiled; null: it is to be compiled
 };
 
 struct Machine {
@@ -31,7 +33,8 @@ Machine open_machine(const Config& config, const MachineOptions& options);
 Capabilities capabilities_of(const Config& config);
 
 std::unique_ptr<Executor> make_executor(const Config& config, const Machine& machine, const Mesh& mesh,
-                                        const MachineOptions& options);
+                                        const MachineOptions& options,
+                                        std::optional<SavedProgram> saved = std::nullopt);
 
 // How many virtual devices the plugin of device.platform must make; nothing where devices are real.
 std::optional<int64_t> virtual_devices(const Config& config);

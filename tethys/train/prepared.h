@@ -17,7 +17,7 @@ struct Prepared {
   std::unique_ptr<Executor> executor;
 };
 
-// UserError as of open_machine and set_up.
+// UserError as of open_machine, set_up and saved_program.
 Prepared prepare(const Config& config, const MachineOptions& options);
 
 }  // namespace tethys

@@ -1,5 +1,6 @@
 #include "train/step_runner.h"
 
+#include "base/error.h"
 #include "runtime/eager.h"
 
 namespace tethys {
@@ -40,6 +41,7 @@ StepRunner::StepRunner(Executor& executor, const TrainingSetup& setup, DeferredO
   Program program = make_program(*step.graph, setup.mesh, executor.capabilities(), step.aliases, setup.gathers);
   notes_ = program.notes;
   waits_ = program.waits;
+  if (executor.saved() && !executor.is_saved(program)) user_error("{}", executor.saved()->another_program);
   program_ = std::async(std::launch::async, [&executor, program = std::move(program)] {
                if (executor.tracer()) executor.tracer()->name_thread("compiler");
                return executor.compile(program, "training step");

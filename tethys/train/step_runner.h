@@ -18,7 +18,8 @@ namespace tethys {
 
 class StepRunner {
  public:
-  // Both must outlive it. The compiler works on a thread of its own until the step is first needed.
+  // Both must outlive it. The compiler works on a thread of its own until the step is first needed. UserError if the
+  // step is another program than the one that the executor was given compiled.
   StepRunner(Executor& executor, const TrainingSetup& setup, DeferredOptions deferred = {});
 
   // Consumes the state and puts the next one in its place.

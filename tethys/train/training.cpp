@@ -249,8 +249,9 @@ void Trainer::train() {
   for (const std::string& note : runner_->notes()) log("not sharded: " + note);
   for (const std::string& warning : setup().warnings) line("warning: " + warning);
   const ProgramCache::Counters programs = executor().counters();
-  line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache", programs.compiles, programs.compile_seconds,
-                   programs.disk_hits));
+  line(fmt::format("programs: {} compiled in {:.1f} s, {} from the cache{}", programs.compiles,
+                   programs.compile_seconds, programs.disk_hits,
+                   programs.saved_loads > 0 ? ", the step from " + executor().saved()->origin : ""));
   begin_profile();
   Loader loader([this, &maker](int64_t step) { return make_batch(maker, step); }, result_.step);
   meter_->go_on();
