@@ -156,7 +156,9 @@ TEST_P(DetectNan, NamesOpModuleAndStepInEveryMode) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, DetectNan,
                          testing::Values(Flags{}, Flags{"--graph.scan_layers"} + kFsdp4, Flags{"--mode", "eager"},
-                                         Flags{"--mode", "deferred"}));
+                                         Flags{"--mode", "deferred"}, Flags{"--mode", "compile"},
+                                         Flags{"--graph.scan_layers", "--graph.split_offload", "--kernels.attention",
+                                               "chunked", "--kernels.loss", "chunked"}));
 
 // Infinity in the update alone, which the loss of the step does not show.
 TEST(DetectNan, NamesAnOpOfTheUpdateAndLeavesAHealthyRunAsItIs) {
